@@ -1,6 +1,6 @@
 """The bar above every page: sentence, examples, model, head, and what the checks found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from functools import partial
 
@@ -58,6 +58,7 @@ def open_view(
     where: DeltaGenerator,
     architecture: str = "",
     *,
+    meanwhile: Callable[[str], None],
     only_ours: bool = False,
     has_caret: bool = False,
     has_heads: bool = True,
@@ -68,7 +69,8 @@ def open_view(
     A page for one `architecture` has a model of that kind, and where it takes `only_ours` one that
     is laid out as those that come with Headlight. `has_caret` has the sentence box take
     the keyboard when the page is opened; `has_heads` has the bar choose a head; `fills_blanks` has
-    a word of an encoder's sentence hidden until a person hides one.
+    a word of an encoder's sentence hidden until a person hides one. `meanwhile` is told which model
+    it is before anything is worked out.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
@@ -80,7 +82,9 @@ def open_view(
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
-        handle = runs.handle_of(*_model_pickers(model))
+        name, device = _model_pickers(model)
+        meanwhile(name)
+        handle = runs.handle_of(name, device)
         with (
             where,
             st.spinner("Opening the model…"),

@@ -20,7 +20,7 @@ from viz.frame.view import View
 from viz.runs.checking import figures_first
 
 Lacking = dict[str, list[str]]  # the pages that do not apply to a model, each with the reasons
-LACKING = "pages-that-do-not-apply"
+LACKING, DRAWN = "pages-that-do-not-apply", "page-and-model-that-were-drawn"
 
 
 def run(groups: Sequence[rail.Group]) -> None:
@@ -48,12 +48,21 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
     with figures_first():
         presenting.show()
         above = bar.place()
+        with above, st.container(key="working"):
+            working = st.empty()
+
+        def meanwhile(model: str) -> None:
+            """What stands there is of another page or model until the new one is drawn."""
+            if st.session_state.get(DRAWN, (title, model)) != (title, model):
+                working.html(words.working_out(f"Working out {title} of {model}…"))
+
         is_on_tour = tours.show(above, list(pages))  # its arrow keys want the keyboard
         takes_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         architecture = getattr(page, "ARCHITECTURE", "")
         view = bar.open_view(
             above,
             architecture,
+            meanwhile=meanwhile,
             only_ours=getattr(page, "ONLY_OURS", False),
             has_caret=takes_caret,
             has_heads=not getattr(page, "SHOWS_HEADS", False),
@@ -78,6 +87,8 @@ def _draw(pages: Mapping[str, Page], title: str) -> None:
                     )
                 )
         failed = None if title in lacking else _figures(page, view)
+        st.session_state[DRAWN] = title, view.handle.spelled
+        working.empty()
     if title in lacking:
         bar.show_badge(badge, view, ())
         return
