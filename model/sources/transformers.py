@@ -8,7 +8,9 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -107,6 +109,13 @@ class TransformersSource:
         return load(_folder(name), device)
 
 
+def get_ready() -> None:
+    """Import what takes seconds to import, where there are models that need it."""
+    with suppress(ValueError, ImportError):  # whoever opens one is told
+        for name in ("modeling_utils", "generation.utils") if TransformersSource().names() else ():
+            import_module(f"transformers.{name}")
+
+
 def load(folder: Path, device: str = "auto") -> Adopted:
     """Open a folder of transformers, in float32.
 
@@ -179,7 +188,7 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     finally:
         for weight in trained:
             weight.requires_grad_(True)
-    tokenizer = _called(own, model.facts.vocab_size or 0, _start_id(model))
+    tokenizer = _called(deepcopy(own), model.facts.vocab_size or 0, _start_id(model))
     found = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
     return Adopted(name, Path(), model, tokenizer, (*found, *of_layers(model)))
 
