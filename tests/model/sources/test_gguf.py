@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import transformers as hf
 
 from headlight import opening
 from model.files import GGUF
-from model.sources import gguf, places, table
+from model.sources import converted, gguf, places, table
 from model.sources.folder import refuse_unopenable
 from model.sources.places import HOME, WHERE
 from model.sources.table import open_named, open_runnable
@@ -81,6 +82,39 @@ def test_a_file_is_offered_and_opens_by_its_name(
     assert opening.address(str(blob), None) == {"model": "sha256-0a1b"}
     assert places.remembered() == [blob] and open_named(str(blob), "cpu").offers >= {"decoder"}
     assert table.handle_of("sha256-0a1b", "cpu").revision != handle.revision
+
+
+def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME, str(home := file.parent / "home"))
+    first = open_runnable(str(file), "cpu")
+    expected = first.trace(TEXT).trace
+    assert not home.exists()  # nothing is written unasked
+    opening.address(str(file), None, keep=True)
+    copy = converted.kept(file)
+    assert copy is not None and [copy] == list((home / "converted").iterdir())
+    monkeypatch.setattr(gguf, "dequantize", None)  # it is not called
+    again = open_runnable(str(file), "cpu")
+    found = again.trace(TEXT).trace
+    assert (found.tokens, again.report) == (expected.tokens, first.report)
+    np.testing.assert_array_equal(found.logits, expected.logits)
+    monkeypatch.undo()
+    monkeypatch.setenv(HOME, str(home))
+    (copy / "model.safetensors").write_bytes(b"cut")
+    (said,) = {x.text for x in open_named(str(file), "cpu").report} - {x.text for x in first.report}
+    assert said.startswith("its converted copy could not be read") and not copy.exists()
+    converted.keep(first)
+    packed(file, "Q4_1")
+    assert converted.kept(file) is None  # it is of another file
+
+
+def test_no_copy_is_begun_that_has_no_room(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME, str(file.parent / "home"))
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=5e6))
+    with pytest.raises(ValueError, match=r"a copy needs 100 MB in .*, and 5 MB are free"):
+        converted.keep(open_named(str(file), "cpu"))
+    assert list((file.parent / "home" / "converted").iterdir()) == []
 
 
 def _said(**more: object) -> Callable[[Path], object]:
