@@ -32,10 +32,12 @@ def access() -> Access:
 def warm_up() -> None:
     """Import the pages and run the first example, so that the first visitor finds it done.
 
+    Where models of transformers are on offer, the library is imported, too: that takes seconds.
     Streamlit collects garbage after every run of the script. What is here now stays for good, so
     looking through it each time (a quarter of a second, with torch imported) is spared.
     """
     importlib.import_module("viz.frame.bar").run_first_example()
+    importlib.import_module("model.sources.transformers").get_ready()
     gc.collect()
     gc.freeze()
 

@@ -143,8 +143,13 @@ def _write(places: list[Path]) -> None:
         new.write_text(json.dumps({"folders": [str(place) for place in places]}), encoding="utf-8")
 
 
+def home() -> Path:
+    """Where lies what is kept from start to start."""
+    return Path(os.environ.get(HOME) or Path.home() / ".headlight")
+
+
 def _list() -> Path:
-    return Path(os.environ.get(HOME) or Path.home() / ".headlight") / "folders.json"
+    return home() / "folders.json"
 
 
 def unusable_folders() -> list[str]:

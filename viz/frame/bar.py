@@ -300,6 +300,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         )
         verdicts.checks_table(checks)
         _show_report(view)
+        folder.offer_copy(runs.opened(view.handle))
         if card := runs.card(view.handle):
             st.caption("What was written about this model:")
             with st.container(height=220, key="card"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.sources import places
+from model.sources import converted, places
 from tests.model.adopted.families import packed, saved
 from tests.viz.apps import control, lines, open_page
 from viz.frame import folder as opening
@@ -41,6 +41,18 @@ def test_a_folder_or_file_opens_by_its_path(
     assert places.remembered() == [tmp_path / name]
     assert not any(button.label == "Open" for button in app.button)  # the dialog is closed
     assert control(app, "model") == name
+
+
+def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None:
+    packed(file := tmp_path / "my.gguf")
+    app = _given(_asked(), str(file)).run()
+    assert converted.kept(file) is None
+    assert app.button(key="keep-copy").label.startswith("Keep a converted copy (0 MB) so that")
+    app.button(key="keep-copy").click().run()
+    assert converted.kept(file) is not None
+    assert any("Converted copy kept on" in text.value for text in app.text)
+    app.button(key="remove-copy").click().run()
+    assert converted.kept(file) is None
 
 
 def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
