@@ -211,7 +211,8 @@ def _without(
     """The metric with each of these changes of a layer's pattern, (n,)."""
     model, address = question.model, f"{question.sites[layer].address}.pattern"
     if before is None or not isinstance(model, AnyDecoder):
-        return _numpy(question.metric.of(branches.logits(address, changes)))
+        logits = branches.logits([address] * len(changes), changes)
+        return _numpy(question.metric.of(logits))
     standing_in, first = branches.before(address)
     tap = attach(*standing_in, Branch(address, changes))
     last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
