@@ -177,7 +177,7 @@ def removals(question: Question, measured: Measured) -> Filling:
 
 
 def _held_before(question: Question, n_tokens: int) -> KVCache | None:
-    """Keys and values of all tokens before a query that is the last; None where they may change.
+    """Room for keys and values of all tokens before a last query; None where they may change.
 
     They may where the query is not the last, or a mask lets tokens attend to later ones.
     """
@@ -187,11 +187,7 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     is_last = question.query == question.metric.position == n_tokens - 1
     if n_tokens < 2 or not is_last or bidirectional_prefix(model.config) >= n_tokens:
         return None
-    ids = torch.tensor(np.asarray(question.given), device=model.device)[None, :-1]
-    cache = _cache_like(model, n_tokens)
-    with torch.inference_mode():
-        model(ids, cache=cache)
-    return cache
+    return _cache_like(model, n_tokens)
 
 
 def _n_beside(before: KVCache) -> int:
@@ -215,7 +211,10 @@ def _without(
         return _numpy(question.metric.of(logits))
     standing_in, first = branches.before(address)
     tap = attach(*standing_in, Branch(address, changes))
-    last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
+    ids = torch.tensor(np.asarray(question.given), device=model.device)[None]
+    if not before.length:  # the first removal waits for it, no estimate does
+        model(ids[:, :-1], cache=before)
+    last = ids[:, -1:]
     cache = _branching(model, before, layer, len(changes))
     if isinstance(model, AdoptedModel):
         logits = model(last.expand(len(changes), 1), tap=tap, cache=cache, first=first)
