@@ -215,6 +215,7 @@ def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
     assert [found.label for found in app.button].count("Compute") == 1
     line = next(said for said in lines(app, "aside") if said.startswith("Dotted: estimates by"))
     assert re.search(r"; \d+ of 174 exact\. A click computes one\.$", line)
+    assert chart(app, "patched-attn-out").layout["yaxis"]["range"] == [5.5, -0.5], "layer 0 on top"
     cells, dots = chart(app, "patched-attn-out").data
     np.testing.assert_allclose(z(cells)[1:], estimate["attn_out"][1:], atol=1e-5)
     assert [5, 6] in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
