@@ -169,9 +169,9 @@ def removals(question: Question, measured: Measured) -> Filling:
         layer = arrows[cells[0]][0]
         return measured.value - _without(question, layer, changes, before, branches)
 
-    size = MOST_AT_ONCE // tokens if before is None else _n_beside(before)
+    size = MOST_AT_ONCE // tokens if before is None else int(MOST_HELD / before.bytes_reserved)
     layers = [layer for layer, *_ in arrows]
-    found = Filling(measured.gradients.ravel(), layers, effects, size)
+    found = Filling(measured.gradients.ravel(), layers, effects, min(MOST_AT_ONCE, size))
     found.take(np.flatnonzero(measured.weights == 0), 0.0)
     return found
 
@@ -188,12 +188,6 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     if n_tokens < 2 or not is_last or bidirectional_prefix(model.config) >= n_tokens:
         return None
     return _cache_like(model, n_tokens)
-
-
-def _n_beside(before: KVCache) -> int:
-    """How many rows of what is held one batch has."""
-    each = sum(x.keys.nbytes + x.values.nbytes for x in before.layers)
-    return min(MOST_AT_ONCE, int(MOST_HELD / each))
 
 
 def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
