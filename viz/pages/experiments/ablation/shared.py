@@ -72,9 +72,9 @@ def experiment_of(view: View, way: str) -> Experiment:
     off = state.value(settings.OFF.given(sizes=sizes))
 
     def edited() -> Run:
+        other = _other(view) if way == OTHER else None
         if not off:
             return view.run
-        other = _other(view) if way == OTHER else None
         key = "" if other is None else other.key
         return ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
 
