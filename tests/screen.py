@@ -38,7 +38,6 @@ CHARTS = {
         "head-costs",
         "sublayer-costs",
         "pattern-before",
-        "pattern-after",
         "answers",
         "loss-change",
         "neurons-off",

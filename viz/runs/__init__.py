@@ -4,12 +4,16 @@ Everything is called and cached with a `ModelHandle`, whose revision changes wit
 Traces are read-only. Caches are bounded.
 """
 
+import gc
 import io
 import math
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -146,7 +150,18 @@ def handle_of(name: str, device: str) -> ModelHandle:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
+    if handle.source == TRANSFORMERS:
+        _keep_transformers()
     return table.open_model(handle)
+
+
+@cache
+def _keep_transformers() -> None:
+    """Import the library, and leave its objects out of the look for garbage after each run."""
+    with suppress(ImportError):
+        import_module("transformers.modeling_utils")
+        gc.collect()
+        gc.freeze()
 
 
 def checkpoint(handle: ModelHandle) -> Checkpoint:
