@@ -21,11 +21,16 @@
 /**
  * Token ids from most to least likely; of equals the lower id first.
  *
- * @param {Floats} logits
+ * A browser sorts bare numbers ten times as fast as by a function of ours, so each is its logit's bits,
+ * which are in its order but for negative ones, followed by its id.
+ *
+ * @param {Float32Array} logits
  */
 export function sortedIds(logits) {
-  const ids = Uint32Array.from(logits.keys());
-  return ids.sort((a, b) => logits[b] - logits[a] || a - b);
+  const n = logits.length;
+  const bits = new Int32Array(logits.map((logit) => logit + 0).buffer); // −0 is 0
+  const keys = Float64Array.from(bits, (b, id) => id - (b < 0 ? b ^ 0x7fffffff : b) * n);
+  return Uint32Array.from(keys.sort(), (key) => ((key % n) + n) % n);
 }
 
 /**
