@@ -18,6 +18,8 @@
 
 /** @typedef {Float32Array | Float64Array} Floats */
 
+const MOST_IDS = 2 ** 21; // behind 32 bits, all of it a whole number in float64
+
 /**
  * Token ids from most to least likely; of equals the lower id first.
  *
@@ -27,10 +29,9 @@
  * @param {Float32Array} logits
  */
 export function sortedIds(logits) {
-  const n = logits.length;
   const bits = new Int32Array(logits.map((logit) => logit + 0).buffer); // −0 is 0
-  const keys = Float64Array.from(bits, (b, id) => id - (b < 0 ? b ^ 0x7fffffff : b) * n);
-  return Uint32Array.from(keys.sort(), (key) => ((key % n) + n) % n);
+  const keys = Float64Array.from(bits, (b, id) => id - (b < 0 ? b ^ 0x7fffffff : b) * MOST_IDS);
+  return Uint32Array.from(keys.sort(), (key) => key - Math.floor(key / MOST_IDS) * MOST_IDS);
 }
 
 /**
