@@ -120,17 +120,16 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     Where the page shows them itself, it says what the model is instead. Returns the badge's place.
     """
     trace = view.run.trace
-    predicted = runs.predicted(view.run) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
             words.caption(f"{view.model}: {_described(view)}")
         elif len(trace.streams) == 1:
-            words.token_strip(trace.tokens, predicted)
+            words.token_strip(trace.tokens, runs.predicted(view.run))
         else:
             with st.container(key="strips"):
                 for stream in trace.streams:
                     is_main = stream is trace.main
-                    probabilities = predicted if is_main else None
+                    probabilities = runs.predicted(view.run) if is_main else None
                     words.token_strip(stream.labels, probabilities, name=stream.name)
         with st.container(key="badge-place"):  # as large as any badge: it comes last
             slot = st.empty()

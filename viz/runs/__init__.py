@@ -4,16 +4,12 @@ Everything is called and cached with a `ModelHandle`, whose revision changes wit
 Traces are read-only. Caches are bounded.
 """
 
-import gc
 import io
 import math
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -32,8 +28,9 @@ from model.decoding.beam import BeamStep, Candidate, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
 from model.device import choose_device
 from model.given import Given, Translation
-from model.memory import keep_freed_memory
+from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
+from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel, Traced
 from model.sources.places import at_one_look as at_one_look
@@ -150,18 +147,10 @@ def handle_of(name: str, device: str) -> ModelHandle:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
-    if handle.source == TRANSFORMERS:
-        _keep_transformers()
-    return table.open_model(handle)
-
-
-@cache
-def _keep_transformers() -> None:
-    """Import the library, and leave its objects out of the look for garbage after each run."""
-    with suppress(ImportError):
-        import_module("transformers.modeling_utils")
-        gc.collect()
-        gc.freeze()
+    found = table.open_model(handle)
+    if isinstance(found, Adopted):  # ours are in no cycles, and few objects
+        look_at_new_objects_alone()
+    return found
 
 
 def checkpoint(handle: ModelHandle) -> Checkpoint:

@@ -6,6 +6,7 @@ import pytest
 
 from model.sources import places, table
 from model.sources.places import folders, given_folder, remember, remembered
+from model.sources.table import handle_of
 from tests.model.adopted.families import saved
 from tests.model.builders import tiny_checkpoint
 
@@ -70,10 +71,14 @@ def test_at_one_look_the_folders_are_those_of_its_start_and_what_is_opened(tmp_p
     tiny_checkpoint(tmp_path / "shipped" / "ant")
     with places.at_one_look():
         assert list(folders()) == ["ant"]
+        before = handle_of("ant", "cpu")
+        (tmp_path / "shipped" / "ant" / "config.json").touch()
+        assert handle_of("ant", "cpu") == before, "one model while a page is drawn"
         remember(tiny_checkpoint(tmp_path / "fox"))
         tiny_checkpoint(tmp_path / "shipped" / "owl")
         assert list(folders()) == ["ant", "fox"]
     assert list(folders()) == ["ant", "owl", "fox"]
+    assert handle_of("ant", "cpu") != before
 
 
 def test_a_damaged_list_is_none(tmp_path: Path) -> None:
