@@ -1,7 +1,6 @@
 """The Headlight app: `streamlit run app.py` serves the pages and what the browser asks for."""
 
 import asyncio
-import gc
 import importlib
 import os
 import sys
@@ -12,6 +11,7 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 
+from model.memory import look_at_new_objects_alone
 from viz.guard import Access, Guard, access_from, most_visitors
 from viz.live.callbacks import hear_every_message, write_in_turn
 from viz.live.routes import ROUTES
@@ -32,12 +32,11 @@ def access() -> Access:
 def warm_up() -> None:
     """Import the pages and run the first example, so that the first visitor finds it done.
 
-    Streamlit collects garbage after every run of the script. What is here now stays for good, so
-    looking through it each time (a quarter of a second, with torch imported) is spared.
+    Where models of transformers are on offer, the library is imported, too: that takes seconds.
     """
     importlib.import_module("viz.frame.bar").run_first_example()
-    gc.collect()
-    gc.freeze()
+    importlib.import_module("model.sources.transformers").get_ready()
+    look_at_new_objects_alone()
 
 
 def say_fault(error: Exception) -> bool:

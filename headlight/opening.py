@@ -30,8 +30,12 @@ def located(named: str, *, download: bool = False) -> str:
     return str(places.given_folder(named))
 
 
-def address(named: str, text: str | None, *, download: bool = False) -> dict[str, str]:
+def address(
+    named: str, text: str | None, *, download: bool = False, keep: bool = False
+) -> dict[str, str]:
     """What the app's address says to show a model; of a folder of one's own it is remembered.
+
+    keep: whether a converted copy of a file in GGUF is to be kept.
 
     Raises ValueError, before the app is started, for what it could not open.
     """
@@ -42,6 +46,10 @@ def address(named: str, text: str | None, *, download: bool = False) -> dict[str
             refuse_unopenable(folder, free_memory())
         found = places.remember(folder)
     place = places.folders()[found]
+    if keep:
+        from model.sources import converted, transformers  # here, since they load torch
+
+        converted.keep(transformers.load(place))
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
     said = {} if text is None else {"source" if is_pair else "sentence": text}

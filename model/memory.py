@@ -1,6 +1,7 @@
 """The machine's memory, and how the process keeps its own."""
 
 import ctypes
+import gc
 import math
 import os
 
@@ -36,6 +37,18 @@ def keep_freed_memory() -> None:
         return  # not glibc
     mallopt(m_trim_threshold, 256 * 2**20)
     mallopt(m_mmap_threshold, 32 * 2**20)
+
+
+def look_at_new_objects_alone() -> None:
+    """Have collections of garbage pass over all there is now, until this is called again.
+
+    Streamlit collects after every run of a page, which takes a quarter of a second with torch
+    imported, and a tenth more for the tokenizer and the parts of a model of transformers. These are
+    in cycles: what became garbage among what was passed over goes here.
+    """
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def give_back_freed_memory() -> None:

@@ -102,7 +102,7 @@ class WorkedOut:
     """Scores or pattern of a layer that nobody kept, (H, Tq, Tk) float32, in place of an array.
 
     They are worked out of what is `given` when they are looked at, no more of them than is asked
-    for: `x[head]`, `x[:, query]`. As a whole, `np.asarray(x)`, they are made anew each time.
+    for: `x[head]`, `x[:, query]`. As a whole, `np.asarray(x)`, they are computed again each time.
     """
 
     given: Attending

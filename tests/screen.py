@@ -37,7 +37,6 @@ CHARTS = {
         "head-costs",
         "sublayer-costs",
         "pattern-before",
-        "pattern-after",
         "answers",
         "loss-change",
         "neurons-off",

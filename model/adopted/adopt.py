@@ -68,7 +68,8 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
             model.readout = readout
     if found.has_residuals and len(found.stacks) == 1:
         model.is_chain = _is_chain(model, watched, *inputs.values())
-    if kind == "decoder" and facts.predicts and not _resumes(model, watched):
+    is_decoder = kind == "decoder" and facts.predicts
+    if is_decoder and not (model.stays and _resumes(model, watched)):
         model.config = replace(model.config, n_together=model.config.max_seq_len)
     return model
 

@@ -30,6 +30,7 @@ from model.trace import Facts, Site, Stream, Trace
 # kept but worked out when looked at.
 KEPT_CELLS = 40_000_000
 COUNTING = ("dynamic", "longrope")  # kinds of RoPE whose angles depend on how long the text is
+FIRST_LENGTH, CHUNK = "original_max_position_embeddings", "attention_chunk_size"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,11 +218,13 @@ class AdoptedModel(Transformer):
         """Whether what a token did is the same whatever comes after it.
 
         It is not where angles depend on the length of the text, and not known where the mask that
-        follows a cache is another than a window's.
+        follows a cache is another than a window's; both from a length on, which few texts have.
         """
-        angles = [str(getattr(x, "rope_type", "")) for x in self.inner.modules()]
-        is_counting = any(name in found for found in angles for name in COUNTING)
-        return not is_counting and not getattr(self.inner.config, "attention_chunk_size", None)
+        most, lengths = self.config.max_seq_len, [getattr(self.inner.config, CHUNK, None)]
+        for rope in self.inner.modules():
+            if any(name in str(getattr(rope, "rope_type", "")) for name in COUNTING):
+                lengths.append(rope.config.rope_parameters.get(FIRST_LENGTH, 0))
+        return all(length is None or length >= most for length in lengths)
 
     def is_long(self, lengths: Mapping[str, int]) -> bool:
         """Whether a run has more weights than are kept: scores and patterns are then worked out.

@@ -1,6 +1,5 @@
 """The tokenizer that a folder of transformers brings, called as transformers calls it."""
 
-import json
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -30,17 +29,19 @@ class AdoptedTokenizer(Tokenizer):
     """
 
     def __init__(self, own: Any, n_ids: int = 0, start_id: int | None = None) -> None:  # noqa: ANN401
-        """own: a fast tokenizer of transformers. n_ids: the model's. start_id: a target's first."""
-        written = own.backend_tokenizer.to_str()
-        backend = tokenizers.Tokenizer.from_str(written)
+        """own: a fast tokenizer of transformers, which is changed. n_ids: the model's.
+
+        start_id: a target's first.
+        """
+        backend = own.backend_tokenizer
         backend.no_truncation()
         backend.no_padding()
         backend.encode_special_tokens = True
         self.backend = backend
-        file = json.loads(written)
-        self.is_byte_level = "ByteLevel" in json.dumps(file["decoder"])
-        self._end_of_word = file["model"].get("end_of_word_suffix") or ""
-        signs = BYTE_OF_SYMBOL if self.is_byte_level and not file["model"].get("unk_token") else ()
+        self.is_byte_level = "ByteLevel" in str(backend.decoder)
+        self._end_of_word = getattr(backend.model, "end_of_word_suffix", None) or ""
+        has_unknown = getattr(backend.model, "unk_token", None)
+        signs = BYTE_OF_SYMBOL if self.is_byte_level and not has_unknown else ()
         self._lost = {BYTE_OF_SYMBOL[x] for x in signs if backend.token_to_id(x) is None}
         self._know(own, n_ids or backend.get_vocab_size(), start_id)
 
@@ -84,9 +85,8 @@ class AdoptedTokenizer(Tokenizer):
 
     def _named(self, token_id: int) -> str | bytes:
         """A piece as `names` takes it."""
-        piece = self._piece(token_id)
-        is_text = token_id not in self._added and self._spelled(token_id) is not None
-        return piece if is_text else piece.encode()
+        piece = None if token_id in self._added else self._spelled(token_id)
+        return self._piece(token_id).encode() if piece is None else piece
 
     def _piece(self, token_id: int) -> str:
         is_unused = self._has_row(token_id) and self._spelled(token_id) is None

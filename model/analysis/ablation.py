@@ -353,8 +353,9 @@ def single_costs(
     branches = Branches(model, given, slice(None))
 
     def grown(cells: Sequence[int]) -> np.ndarray:
-        changes = [(parts[cell].index, 0.0) for cell in cells]
-        logits = branches.logits(parts[cells[0]].address, changes)
+        off = [parts[cell] for cell in cells]
+        changes = [(part.index, 0.0) for part in off]
+        logits = branches.logits([part.address for part in off], changes)
         return targets.losses(logits).mean(axis=-1) - whole
 
     try:
@@ -363,7 +364,7 @@ def single_costs(
     except ValueError:
         estimate = np.full(len(parts), np.nan)
     at_once = n_at_once(given, MOST_AT_ONCE)
-    return Filling(estimate, [part.address for part in parts], grown, at_once)
+    return Filling(estimate, [(part.stack, part.layer) for part in parts], grown, at_once)
 
 
 def estimated_costs(

@@ -117,7 +117,7 @@ def run_inside(model: Transformer, ids: Sequence[int], layer: int) -> Inside:
             if norm is not None:
                 values[step.of[0]], values[step.name] = passed[norm]
                 if kind := kind_of_norm(norm, stack.d_model):
-                    norms[step.name] = Norm(step.of[0], kind, *_tried(norm, kind, stack.d_model))
+                    norms[step.name] = Norm(step.of[0], kind, *tried(norm, kind, stack.d_model))
     down, function = sublayers[-1].matrix, ""
     if down is not None:
         wide = [passed[x][1] for x in matrices if x is not down and x in passed]
@@ -173,7 +173,7 @@ def _rows(x: Tensor) -> Array:
 
 
 @torch.inference_mode()
-def _tried(norm: nn.Module, kind: str, d_model: int) -> tuple[float, Array, Array]:
+def tried(norm: nn.Module, kind: str, d_model: int) -> tuple[float, Array, Array]:
     """ε, gain and offset of a norm, by what it makes of a long vector, its opposite and a short.
 
     Some multiply by 1 + their weight (Gemma Team 2024), so the weight alone does not say.

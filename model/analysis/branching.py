@@ -18,7 +18,8 @@ from model.architectures.vision import VisionTransformer
 from model.tap import NO_TAP, Attachment, Edit, Editor, Recorder, Tap, attach
 
 Index = tuple[int | slice, ...]
-Changes = Sequence[tuple[Index, Tensor | float]]
+Change = tuple[Index, Tensor | float]
+Changes = Sequence[Change]
 MOST_AT_ONCE = 512  # tokens of a batch: a piece of work that keeps nobody waiting
 MOST_CELLS = 20_000_000  # of all patterns, which are kept with their gradients
 
@@ -26,11 +27,12 @@ MOST_CELLS = 20_000_000  # of all patterns, which are kept with their gradients
 class Branch:
     """Splits one run into a batch where a value goes through: row b has `changes[b]` made to it.
 
-    A change is an index into the value without its batch axis, and what is put there. Until then
-    the batch has one row. Attach it after what records the run as it was.
+    A change is an index into the value without its batch axis, and what is put there; None leaves
+    a row as it is. Until then the batch has one row. Attach it after what records the run as it
+    was.
     """
 
-    def __init__(self, address: str, changes: Changes) -> None:
+    def __init__(self, address: str, changes: Sequence[Change | None]) -> None:
         self.address, self.changes = address, changes
 
     def wants(self, address: str) -> bool:
@@ -40,8 +42,9 @@ class Branch:
     def __call__(self, address: str, value: Tensor) -> Tensor:
         """value: (1, …). Returns (B, …)."""
         rows = value.expand(len(self.changes), *value.shape[1:]).clone()
-        for row, (index, to) in zip(rows, self.changes, strict=True):
-            row[index] = to
+        for row, change in zip(rows, self.changes, strict=True):
+            if change is not None:
+                row[change[0]] = change[1]
         return rows
 
 
@@ -58,10 +61,15 @@ class Branches:
     position: int | slice
 
     @torch.inference_mode()
-    def logits(self, address: str, changes: Changes) -> Tensor:
-        """What is predicted with each of these changes of one value made alone."""
-        before, first = self.before(address)
-        tap = attach(*before, Branch(address, changes))
+    def logits(self, addresses: Sequence[str], changes: Changes) -> Tensor:
+        """What is predicted with each of these changes made alone, each of a value of one block."""
+        before, first = self.before(addresses[0])
+        pairs = list(zip(addresses, changes, strict=True))
+        split = [
+            Branch(address, [change if at == address else None for at, change in pairs])
+            for address in dict.fromkeys(addresses)
+        ]
+        tap = attach(*before, *split)
         return logits_at(self.model, self.given, self.position, tap, len(changes), first)
 
     def before(self, address: str) -> tuple[list[Attachment], int]:

@@ -2,14 +2,15 @@
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from model.analysis.block import tried
 from model.architectures.base import Transformer
-from model.architectures.decoder import DecoderTransformer
-from model.architectures.encoder import EncoderTransformer
-from model.trace import AttentionRecord, Site
+from model.norms import NoNorm
+from model.parts import kind_of_norm
+from model.trace import AttentionRecord
 
-GAIN = "gain"  # of a norm, by its name among its parameters
+AT_ONCE = 8192  # tokens
 
 
 @torch.inference_mode()
@@ -30,34 +31,62 @@ def copying_scores(model: Transformer) -> np.ndarray | None:
     Σ Re λ / Σ |λ| over the eigenvalues λ of W_E·W_V·W_O·W_U, from tokens to logits (Elhage et al.
     2021, "Summarizing OV/QK matrices"): 1, all positive: the head copies; −1: it takes away. They
     are those of the (Dh, Dh) matrix W_O·W_U·W_E·W_V, since λ(AB) = λ(BA). Gains and centring of
-    the norms before W_V and W_U are folded in; the division by a deviation, which depends on the
-    token, is left out. None for a model whose stream does not lead from tokens to their logits.
+    the norms on embeddings, before W_V, after W_O and before W_U are folded in; the division by a
+    deviation, which depends on the token, and a softcap are left out. None for a model whose stream
+    does not lead from tokens to their logits, or of which that was not found.
     """
-    if not isinstance(model, DecoderTransformer | EncoderTransformer):
+    try:
+        return _scores(model)
+    except ValueError:  # of a part that was not found
         return None
-    embed = model.get_parameter("embed.weight").double().cpu()  # (V, D)
-    unembed = model.unembed.weight.double().cpu() @ _folded(model.final_norm, model)  # (V, D)
-    tokens = unembed.T @ embed  # (D, D): from what a head writes to what it reads
+
+
+def _scores(model: Transformer) -> np.ndarray | None:
+    first = model.stacks[0].before if len(model.stacks) == 1 else ()
+    kinds = [step.kind for step in first]
+    if kinds[:1] != ["embedding"] or not {*kinds} <= {"embedding", "positions", "norm"}:
+        return None
+    readout = getattr(model, "readout", None)
+    norm, unembed = (readout.final_norm, readout.unembed) if readout else model.ending
+    embed, d_model = model.embedding.get_parameter("weight"), model.stacks[0].d_model
+    if unembed.weight.shape != embed.shape or embed.shape[1] != d_model:
+        return None
+    tokens = _folded(norm, d_model).T @ _product(unembed.weight, embed)
+    for step in first:
+        tokens = tokens @ _folded(step.norm, d_model).T  # (D, D): from what is written to read
+    sublayers = {x.layer: x for x in model.sublayers if x.writes == "attn_out"}
     scores = []
-    for layer, block in enumerate(model.blocks):
-        site = Site(model.name, "self", layer)
-        reads = block.placement.ends_with_norm  # pre-norm: the head reads a normalised stream
-        fold = _folded(block.attn_norm, model) if reads else torch.eye(len(tokens)).double()
+    for site in model.sites:
         w_v, w_out = model.value_weights(site), model.output_weights(site)
-        assert w_v is not None
-        w_v, w_out = w_v.double().cpu() @ fold, w_out.double().cpu()  # (H, Dh, D)
+        if w_v is None:
+            return None
+        one = sublayers[site.layer]
+        w_v = w_v.double().cpu() @ _folded(one.read, d_model)  # (H, Dh, D)
+        w_out = w_out.double().cpu() @ _folded(one.own_norm, d_model).T  # (H, Dh, D)
         circuits = w_out @ tokens @ w_v.mT  # (H, Dh, Dh): W_O·W_U·W_E·W_V, the same eigenvalues
         values = torch.linalg.eigvals(circuits)
         scores.append((values.real.sum(-1) / values.abs().sum(-1).clamp_min(1e-300)).numpy())
     return np.stack(scores)
 
 
-def _folded(norm: torch.nn.Module, model: Transformer) -> Tensor:
-    """A norm without its division, as a matrix (D, D): gain · centring; one where there is none."""
-    d_model = model.config.d_model
+def _product(left: Tensor, right: Tensor) -> Tensor:
+    """leftᵀ·right of two tables (V, D), in float64, of many tokens without a copy of the tables."""
+    parts = zip(left.split(AT_ONCE), right.split(AT_ONCE), strict=True)
+    return (
+        torch.stack([(one.float().T @ other.float()).double() for one, other in parts]).sum(0).cpu()
+    )
+
+
+def _folded(norm: nn.Module | None, d_model: int) -> Tensor:
+    """A norm without its division, as a matrix (D, D): gain · centring; one where there is none.
+
+    ValueError where it is no norm that is known.
+    """
     identity = torch.eye(d_model, dtype=torch.float64)
-    gain = dict(norm.named_parameters()).get(GAIN)
-    if gain is None:
+    if norm is None or isinstance(norm, NoNorm | nn.Identity):
         return identity
-    centring = identity - 1 / d_model if model.config.norm == "layer" else identity
-    return gain.double().cpu()[:, None] * centring
+    kind = kind_of_norm(norm, d_model)
+    if kind is None:
+        raise ValueError("what this norm does was not found")
+    gain = torch.from_numpy(tried(norm, kind, d_model)[1])
+    return gain[:, None] * (identity - 1 / d_model if kind == "layer" else identity)

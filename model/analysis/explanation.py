@@ -169,15 +169,15 @@ def removals(question: Question, measured: Measured) -> Filling:
         layer = arrows[cells[0]][0]
         return measured.value - _without(question, layer, changes, before, branches)
 
-    size = MOST_AT_ONCE // tokens if before is None else _n_beside(before)
+    size = MOST_AT_ONCE // tokens if before is None else int(MOST_HELD / before.bytes_reserved)
     layers = [layer for layer, *_ in arrows]
-    found = Filling(measured.gradients.ravel(), layers, effects, size)
+    found = Filling(measured.gradients.ravel(), layers, effects, min(MOST_AT_ONCE, size))
     found.take(np.flatnonzero(measured.weights == 0), 0.0)
     return found
 
 
 def _held_before(question: Question, n_tokens: int) -> KVCache | None:
-    """Keys and values of all tokens before a query that is the last; None where they may change.
+    """Room for keys and values of all tokens before a last query; None where they may change.
 
     They may where the query is not the last, or a mask lets tokens attend to later ones.
     """
@@ -187,17 +187,7 @@ def _held_before(question: Question, n_tokens: int) -> KVCache | None:
     is_last = question.query == question.metric.position == n_tokens - 1
     if n_tokens < 2 or not is_last or bidirectional_prefix(model.config) >= n_tokens:
         return None
-    ids = torch.tensor(np.asarray(question.given), device=model.device)[None, :-1]
-    cache = _cache_like(model, n_tokens)
-    with torch.inference_mode():
-        model(ids, cache=cache)
-    return cache
-
-
-def _n_beside(before: KVCache) -> int:
-    """How many rows of what is held one batch has."""
-    each = sum(x.keys.nbytes + x.values.nbytes for x in before.layers)
-    return min(MOST_AT_ONCE, int(MOST_HELD / each))
+    return _cache_like(model, n_tokens)
 
 
 def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
@@ -211,10 +201,14 @@ def _without(
     """The metric with each of these changes of a layer's pattern, (n,)."""
     model, address = question.model, f"{question.sites[layer].address}.pattern"
     if before is None or not isinstance(model, AnyDecoder):
-        return _numpy(question.metric.of(branches.logits(address, changes)))
+        logits = branches.logits([address] * len(changes), changes)
+        return _numpy(question.metric.of(logits))
     standing_in, first = branches.before(address)
     tap = attach(*standing_in, Branch(address, changes))
-    last = torch.tensor(np.asarray(question.given), device=model.device)[None, -1:]
+    ids = torch.tensor(np.asarray(question.given), device=model.device)[None]
+    if not before.length:  # the first removal waits for it, no estimate does
+        model(ids[:, :-1], cache=before)
+    last = ids[:, -1:]
     cache = _branching(model, before, layer, len(changes))
     if isinstance(model, AdoptedModel):
         logits = model(last.expand(len(changes), 1), tap=tap, cache=cache, first=first)

@@ -178,7 +178,8 @@ def begin(pair: Pair) -> Patched:
         address = pair.address(grid, layer)
         places = [cells[number][2] for number in numbers]
         changes = [((place,), kept.source[address][0, place]) for place in places]
-        return pair.metric.of(branches.logits(address, changes)).cpu().numpy()
+        logits = branches.logits([address] * len(changes), changes)
+        return pair.metric.of(logits).cpu().numpy()
 
     at_once = n_at_once(pair.base, MOST_AT_ONCE)
     filling = Filling(estimate, [cell[:2] for cell in cells], metrics, at_once, kept.of_base)

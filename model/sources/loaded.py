@@ -17,7 +17,7 @@ from model.verify.check import Finding, relative_error
 UNIFORM, BOUND = 1e-5, 1e-4  # of a weight in a row, from all others; of the output
 UNREAD = re.compile(r"(^|\.)pooler\.")  # what reads the last stream and is shown nowhere
 OF_LAYER = re.compile(r"\.\d+\.")
-BUFFERS = re.compile(r"(inv_freq|masked_bias|attn\.bias|position_ids)$")  # made anew, not learned
+BUFFERS = re.compile(r"(inv_freq|masked_bias|attn\.bias|position_ids)$")  # computed, not learned
 # What transformers writes by besides the logits, and the value at which it does not.
 RULES: dict[str, object] = {
     **dict.fromkeys(("bad_words_ids", "begin_suppress_tokens", "exponential_decay_length_penalty")),

@@ -7,12 +7,13 @@ path, which are remembered from start to start.
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import accumulate
 from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from model.files import LARGEST_CONFIG, folder_at, folder_in, is_gguf, read_json, replacing
 from model.lines import quoted, spelled
@@ -25,12 +26,14 @@ VARIABLES = ("HEADLIGHT_CHECKPOINTS", WHERE)
 HOME = "HEADLIGHT_HOME"  # where what is remembered lies; ~/.headlight where it is not set
 MOST_REMEMBERED = 12
 ADAPTER = "adapter_config.json"  # of peft
-_seen: ContextVar[dict[str, Path] | None] = ContextVar("the folders of one look", default=None)
+_seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("what one look found", default=None)
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 
 @contextmanager
 def at_one_look() -> Iterator[None]:
-    """Within it the folders are looked for once: it is quicker, and all see the same."""
+    """Within it the disk is looked at once: it is quicker, and all see the same."""
     token = _seen.set({})
     try:
         yield
@@ -38,20 +41,27 @@ def at_one_look() -> Iterator[None]:
         _seen.reset(token)
 
 
+def once_a_look(find: Callable[Given, Found]) -> Callable[Given, Found]:
+    """What a function finds on the disk, by its arguments."""
+
+    @wraps(find)
+    def ask(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+        seen, asked = _seen.get(), (find, args, *kwargs.items())
+        if seen is None:
+            return find(*args, **kwargs)
+        if asked not in seen:
+            seen[asked] = find(*args, **kwargs)
+        return seen[asked]
+
+    return ask
+
+
+@once_a_look
 def folders() -> dict[str, Path]:
     """All folders of models by name, those that come with Headlight first; no two share one.
 
     ValueError where the environment names a folder that is none.
     """
-    seen = _seen.get()
-    if seen is None:
-        return _folders()
-    if not seen:
-        seen.update(_folders())
-    return seen
-
-
-def _folders() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in dict.fromkeys(x for x in _all() if spelled(x.name) == x.name):
         name = next((name for name in _names(folder) if name not in found), str(folder))
@@ -106,7 +116,7 @@ def _why_none(place: str) -> str:
     if _is_file(place):
         return "is a file, and not in GGUF; give the folder that it is in"
     fetch = f"; a model of the hub is fetched by: headlight open {place} --download"
-    return f"is no folder here{fetch if is_name(place) else ''}"
+    return f"is not a folder here{fetch if is_name(place) else ''}"
 
 
 def remembered() -> list[Path]:
@@ -143,8 +153,13 @@ def _write(places: list[Path]) -> None:
         new.write_text(json.dumps({"folders": [str(place) for place in places]}), encoding="utf-8")
 
 
+def home() -> Path:
+    """Where lies what is kept from start to start."""
+    return Path(os.environ.get(HOME) or Path.home() / ".headlight")
+
+
 def _list() -> Path:
-    return Path(os.environ.get(HOME) or Path.home() / ".headlight") / "folders.json"
+    return home() / "folders.json"
 
 
 def unusable_folders() -> list[str]:

@@ -14,7 +14,7 @@ from model.sources.handle import (
     OpenModel,
     Source,
 )
-from model.sources.places import folders, is_of_transformers
+from model.sources.places import folders, is_of_transformers, once_a_look
 from model.sources.transformers import TransformersSource
 
 Runnable = Checkpoint | Adopted  # what runs again, on other texts and under other conditions
@@ -35,6 +35,7 @@ def model_names() -> list[str]:
     return list(dict.fromkeys(spelled))
 
 
+@once_a_look
 def handle_of(spelled: str, device: str) -> ModelHandle:
     """The handle of a model as it is now; ValueError when there is no such model or source."""
     source, name = _split(spelled)

@@ -8,7 +8,9 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from model.data.tokenizer import read_backend
 from model.device import choose_device, free_on
 from model.files import LARGEST_TOKENIZER, is_gguf, read_json
 from model.lines import in_millions, quoted, spelled
-from model.sources import nanogpt
+from model.sources import converted, nanogpt
 from model.sources.adopted import Adopted
 from model.sources.folder import (
     SIZES,
@@ -59,6 +61,7 @@ KINDS["ForImageClassification"] = "vision"
 
 OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
 OPTIONAL = {"tokenizer.json", "target_vocab.json"}
+LOST_COPY = "its converted copy could not be read, so the file itself was; the copy is removed"
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
@@ -107,6 +110,13 @@ class TransformersSource:
         return load(_folder(name), device)
 
 
+def get_ready() -> None:
+    """Import what takes seconds to import, where there are models that need it."""
+    with suppress(ValueError, ImportError):  # whoever opens one is told
+        for name in ("modeling_utils", "generation.utils") if TransformersSource().names() else ():
+            import_module(f"transformers.{name}")
+
+
 def load(folder: Path, device: str = "auto") -> Adopted:
     """Open a folder of transformers, in float32.
 
@@ -133,6 +143,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         *in_files(inner, loading),
         *_of_names(folder),
         *_of_gguf(folder, inner),
+        *(Finding(LOST_COPY) for _ in loading.get("lost_copy", ())),
         *_of_code(config, kind),
         *of_rules(inner),
     ]
@@ -179,7 +190,7 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     finally:
         for weight in trained:
             weight.requires_grad_(True)
-    tokenizer = _called(own, model.facts.vocab_size or 0, _start_id(model))
+    tokenizer = _called(deepcopy(own), model.facts.vocab_size or 0, _start_id(model))
     found = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
     return Adopted(name, Path(), model, tokenizer, (*found, *of_layers(model)))
 
@@ -204,9 +215,23 @@ def _start_id(model: AdoptedModel) -> int | None:
 
 
 def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
-    """A model of a class as transformers reads it from a folder, and what it says of that."""
-    packed = _transformers().GgufConfig(dequantize=True) if is_gguf(folder) else None
-    with in_one_line(folder, "it cannot be opened"), _place(folder) as place:
+    """A model of a class as transformers reads it from a folder, and what it says of that.
+
+    Of a file in GGUF the converted copy is read, where one was kept that can be.
+    """
+    if copy := converted.kept(folder):
+        with suppress(ValueError):
+            found, loading = _read(kind, folder, copy)
+            if not loading["missing_keys"]:
+                return found, loading
+        converted.remove(folder)
+    found, loading = _read(kind, folder, folder)
+    return found, {**loading, "lost_copy": [str(copy)] if copy else []}
+
+
+def _read(kind: Any, folder: Path, where: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
+    packed = _transformers().GgufConfig(dequantize=True) if is_gguf(where) else None
+    with in_one_line(folder, "it cannot be opened"), _place(where) as place:
         return kind.from_pretrained(
             **place,
             quantization_config=packed,
@@ -359,6 +384,10 @@ def _tokenizer(
     """The folder's own, or what the library builds of its vocabulary; None where it has none."""
     options = {"local_files_only": True, "trust_remote_code": False}
     if is_gguf(folder):
+        if copy := converted.kept(folder):
+            with suppress(Exception):  # a damaged copy; the file has it, too
+                own = hf.PreTrainedTokenizerFast.from_pretrained(copy, **options)
+                return _called(own, n_ids, start_id)
         with in_one_line(folder, "its tokenizer cannot be read"), _place(folder) as place:
             return _called(hf.AutoTokenizer.from_pretrained(**place, **options), n_ids, start_id)
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"

@@ -39,6 +39,8 @@ def test_a_page_comes_without_moving_what_is_there(page: Page, title: str, width
     settle(page)
     shifts = page.evaluate("shifts")
     assert score(shifts) <= MOST_SHIFTED, [seen for seen in shifts if seen["value"] > 0.001]
+    for how_far in page.locator("[class*=st-key-how-far]").all():
+        expect(how_far).to_be_in_viewport(ratio=1)  # below figures that are longer than the window
 
 
 def score(shifts: list[dict]) -> float:

@@ -1,6 +1,8 @@
 """Protects the numbers behind the pages: recomputed here in float64, and never stale."""
 
 import dataclasses
+import gc
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,9 @@ from model.decoding.kv_cache import cache_bytes
 from model.decoding.sampling import generate
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
+from model.sources.places import WHERE
 from model.trace import Trace
+from tests.model.adopted.families import saved
 from tests.model.builders import (
     GROUPED,
     softmax,
@@ -133,6 +137,21 @@ def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
 def test_a_scheme_that_adds_nothing_has_no_table(position: str, shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", position=position)
     assert positions.table(handle("tiny")) is None
+
+
+def test_collections_of_garbage_pass_over_a_model_and_it_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(WHERE, str(tmp_path))
+    for name in ("fox", "owl"):
+        saved(tmp_path / name)
+    model = runs.opened(handle("transformers:fox"))
+    assert not any(x is model for x in gc.get_objects()), "none of those that are looked at"
+    weight = weakref.ref(next(runs.decoder(handle("transformers:fox")).parameters()))
+    del model
+    runs.opened.clear()
+    runs.opened(handle("transformers:owl"))
+    assert weight() is None
 
 
 def test_device_setting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,6 +262,12 @@ def test_typing_is_one_step_of_back(page: Page) -> None:
     go(page, "back")
     expect(sentence).to_have_value(TOM)
     expect(strip(page).first).to_have_text("Tom")
+    sentence.fill("a dog")  # and on at once: it was kept, and Back passed it over
+    turn_to(page, "Masks")
+    expect(sentence).to_have_value("a dog")
+    go(page, "back")
+    settle(page, "Attention")
+    expect(sentence).to_have_value("a dog")
 
 
 def test_a_tour_leads_by_its_arrows_and_keys(page: Page) -> None:

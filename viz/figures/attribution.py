@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Hidden, Look, dots, heat_map, signed
-from viz.figures.labels import clipped, escape, unique
+from viz.figures.labels import LINE, clipped, escape, unique
 from viz.figures.lines import frame
 from viz.theme import Palette
 
@@ -78,7 +78,7 @@ def part_map(
     look = Look(
         square=False,
         turned=0,
-        height=HEIGHT,
+        height=max(HEIGHT, 150 + LINE * len(rows.labels)),  # each layer has its label
         shapes=[_around(x, crossed) for x in marked.off] + [_around(x, framed) for x in chosen],
         notes=[_off(x, colors) for x in marked.off],
         above=dots(estimated, rows.labels, columns.labels, colors),

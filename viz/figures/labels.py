@@ -15,7 +15,7 @@ _MEANS = {
     "·1/": "·1/2 is a part of a character",
     "◌": "◌ is where a mark finds its letter",
 }
-_ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"}
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"})
 _PART = re.compile(r"^( ?.)·(\d)/\d$", re.DOTALL)  # how the tokenizer writes part of a character
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
 APOSTROPHES = ("'", "’")
@@ -45,7 +45,9 @@ def visible(token: str) -> str:
     One leading space, which most words carry in this vocabulary, is left out. A combining mark that
     has no letter before it stands on a dotted circle.
     """
-    text = "".join(map(_visible_character, _word(token).replace(" ", _SPACE)))
+    text = _word(token).replace(" ", _SPACE)
+    if not text.isprintable() or _UNSEEN.search(text):
+        text = "".join(map(_visible_character, text))
     return _isolated(f"◌{text}" if _is_mark(text[:1]) else text)
 
 
@@ -160,7 +162,7 @@ def _is_of_word(character: str) -> bool:
 
 def _is_mark(character: str) -> bool:
     """Whether it is drawn on the character before it; nothing is not."""
-    return unicodedata.category(character or "x")[0] == "M"
+    return not character.isascii() and unicodedata.category(character)[0] == "M"
 
 
 def _word(token: str) -> str:
@@ -178,19 +180,19 @@ def _sign_of_space(token: str) -> str:
 
 def _character(token: str) -> str:
     """The text of a token; of a part of a character, that character."""
-    part = _PART.search(token)
+    part = "·" in token and _PART.search(token)
     return part[1] if part else token
 
 
 def _part(token: str) -> int:
     """Which part of a character a token is, counted from 1; whole ones are 1."""
-    part = _PART.search(token)
+    part = "·" in token and _PART.search(token)
     return int(part[2]) if part else 1
 
 
 def escape(text: str) -> str:
     """Text that Plotly shows as it stands: no tags, no formulas, no template fields."""
-    return "".join(_ESCAPED.get(character, character) for character in text)
+    return text.translate(_ESCAPED)
 
 
 def axis_labels(tokens: Sequence[str]) -> list[str]:
@@ -220,5 +222,7 @@ def _visible_character(character: str) -> str:
 
 def _isolated(text: str) -> str:
     """Keep right-to-left text from turning its surroundings around."""
+    if text.isascii():
+        return text
     is_right_to_left = any(unicodedata.bidirectional(x) in ("R", "AL") for x in text)
     return f"{_ISOLATE}{text}{_END_ISOLATE}" if is_right_to_left else text

@@ -36,7 +36,7 @@ class Grid:
 
 
 def patch_map(grid: Grid, colors: Palette) -> go.Figure:
-    """Layers upward, positions or heads across; a dot on what is an estimate."""
+    """Layers downward, positions or heads across; a dot on what is an estimate."""
     n_layers, n_columns = grid.shares.shape
     labels = [escape(clipped(label, LABEL_CHARACTERS)) for label in grid.labels]
     shown = thinned(n_columns, 40, each=1)
@@ -73,7 +73,7 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
             "title": "layer",
             "tickvals": list(range(n_layers)),
             "ticktext": [f"L{i}" for i in range(n_layers)],
-            "range": [-0.5, n_layers - 0.5],
+            "range": [n_layers - 0.5, -0.5],
             "showgrid": False,
             "zeroline": False,
         },

@@ -25,13 +25,14 @@ def write(page: str, part: str = WHOLE) -> None:
     address = state.address_of(page)
     turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
     went = st.session_state.get(WENT, 0)
-    entries = st.session_state[ENTRIES] = st.session_state.get(ENTRIES, 0) + state.is_step(address)
+    entries = st.session_state[ENTRIES] = st.session_state.get(ENTRIES, 0) + state.steps(address)
     run = f"{page} {st.session_state.get(RUN, '')}" if part == WHOLE else ""
     data = {
         "session": st.session_state.setdefault(SESSION, secrets.token_hex(8)),
         "turn": turn,
         "query": urlencode(address),
         "entries": entries,
+        "before": urlencode(st.session_state.get(state.BEFORE, {})),
         "went": went,
         "run": run,
         "is_whole": part == WHOLE,

@@ -1,6 +1,6 @@
 """The bar above every page: sentence, examples, model, head, and what the checks found."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from functools import partial
@@ -59,13 +59,20 @@ def place() -> DeltaGenerator:
     return st.container(key="bar")
 
 
-def open_view(where: DeltaGenerator, page: Page, *, has_caret: bool = False) -> View:
+def open_view(
+    where: DeltaGenerator,
+    page: Page,
+    *,
+    meanwhile: Callable[[str], None],
+    has_caret: bool = False,
+) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
     A page for one architecture has a model of that kind, and where it takes only ours one that
     is laid out as those that come with Headlight. Where the chosen model lacks what the page
     needs, another one stands in, and a line says so. `has_caret` has the sentence box take the
-    keyboard when the page is opened.
+    keyboard when the page is opened. `meanwhile` is told which model it is before anything is
+    worked out.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
@@ -86,6 +93,7 @@ def open_view(where: DeltaGenerator, page: Page, *, has_caret: bool = False) -> 
         handle = runs.handle_of(*_model_pickers(model))
         if reason:
             handle = _standing_in(handle)
+        meanwhile(handle.spelled)
         # Seconds, where weights are large or dequantised.
         with where, st.spinner("Opening the model…"):
             kind = runs.opened(handle).input_kind
@@ -131,17 +139,16 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     Where the page shows them itself, it says what the model is instead. Returns the badge's place.
     """
     trace = view.run.trace
-    predicted = runs.predicted(view.run) if "logits" in view.offers else None
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
             words.caption(f"{view.called}: {_described(view)}")
         elif len(trace.streams) == 1:
-            words.token_strip(trace.tokens, predicted)
+            words.token_strip(trace.tokens, runs.predicted(view.run))
         else:
             with st.container(key="strips"):
                 for stream in trace.streams:
                     is_main = stream is trace.main
-                    probabilities = predicted if is_main else None
+                    probabilities = runs.predicted(view.run) if is_main else None
                     words.token_strip(stream.labels, probabilities, name=stream.name)
         with st.container(key="badge-place"):  # as large as any badge: it comes last
             slot = st.empty()
@@ -327,6 +334,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         )
         verdicts.checks_table(checks)
         _show_report(view)
+        folder.offer_copy(runs.opened(view.handle))
         if card := runs.card(view.handle):
             st.caption("What was written about this model:")
             with st.container(height=220, key="card"):

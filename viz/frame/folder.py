@@ -5,9 +5,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from model.sources import places
+from model.files import MEGABYTE
+from model.sources import converted, places
+from model.sources.adopted import Adopted
+from model.sources.handle import OpenModel
 from viz import runs
-from viz.frame import words
+from viz.frame import notices, words
 from viz.frame.settings import MODEL
 from viz.guard import LOCAL_HOSTS, access_from
 from viz.kit.wire import Option, Settings
@@ -85,6 +88,29 @@ def _opened(place: str, device: str) -> str:
             places.forget(folder)
         raise
     return name
+
+
+def offer_copy(found: OpenModel) -> None:
+    """Where a file in GGUF is open: a converted copy to keep, or the one that is kept."""
+    if not is_local() or not converted.can_keep(found):
+        return
+    since = converted.kept_since(found.folder)
+    if since is None:
+        size = f"{converted.size_of_copy(found) / MEGABYTE:,.0f} MB"
+        label = f"Keep a converted copy ({size}) so that it opens faster next time"
+        st.button(label, key="keep-copy", on_click=unbroken(_keep), args=(found,))
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")
+        remove = unbroken(converted.remove)
+        st.button("Remove", key="remove-copy", on_click=remove, args=(found.folder,))
+
+
+def _keep(found: Adopted) -> None:
+    try:
+        converted.keep(found)
+    except ValueError as error:
+        notices.add(str(error))
 
 
 def _show_remembered() -> None:

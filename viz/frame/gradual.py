@@ -38,7 +38,7 @@ class Gradual(Protocol):
 def draw(
     work: Gradual, figures: Callable[[], object], said: Callable[[], str], key: str = "gradual"
 ) -> None:
-    """How far it has come, and below it the figures, with a piece more each time.
+    """The figures, with a piece more each time, and below them, in sight, how far it has come.
 
     A page that is opened, or clicked on, is drawn with what is there: nobody waits for a piece.
     """
@@ -50,8 +50,8 @@ def draw(
             if state.unsettled() - before:
                 notices.run_again()  # a click in a fragment runs the fragment alone
             work.advance(TICK_SECONDS)
-        _bar(work, said(), key)
         figures()
+        _bar(work, said(), key)
         before = state.unsettled()
         if not work.is_running:
             notices.run_again()  # the clock of the fragment stops with the whole page
@@ -60,8 +60,8 @@ def draw(
         st.fragment(notices.guarded(step), run_every=PAUSE_SECONDS)()
         return
     with st.container():
-        _bar(work, said(), key)
         figures()
+        _bar(work, said(), key)
 
 
 def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") -> None:
@@ -73,14 +73,13 @@ def _bar(work: Gradual, said: str, key: str) -> None:
     def switch() -> None:
         work.is_running = not work.is_running
 
-    with st.container(horizontal=True, vertical_alignment="center", key=key):
-        if work.is_done:
-            words.caption(said)
-        elif work.is_running:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"how-far-{key}"):
+        if work.is_running:
             st.progress(work.progress, said)
             st.button("Stop", icon=":material/stop:", key=f"{key}-stop", on_click=switch)
-        else:
-            words.notice(said)
+            return
+        words.caption(said)
+        if not work.is_done:
             icon = ":material/play_arrow:"
             st.button("Compute", icon=icon, type="primary", key=f"{key}-go", on_click=switch)
 
@@ -94,9 +93,9 @@ def said_of(filling: Filling, is_running: bool, mark: str = "Dotted") -> str:
     if filling.is_done:
         rho = or_none(filling.correlation, 3)
         return f"All {n:,} are exact. Rank correlation ρ of estimate and exact: {rho}."
-    first = f"{mark}: estimates from one backward pass"
+    first = f"{mark}: estimates by gradient"
     if np.isnan(filling.estimate).all():
-        first = "The text is too long for estimates from a backward pass"
+        first = "Too long a text to estimate"
     exact = f"{first}; {filling.n_done:,} of {n:,} exact"
     if not is_running:
         return f"{exact}. A click computes one."

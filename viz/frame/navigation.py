@@ -12,12 +12,14 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, layout, presenting, rail, state, tours
+from viz.frame import address, bar, inspector, layout, presenting, rail, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
 from viz.frame.view import View
 from viz.runs.checking import figures_first
+
+DRAWN = "page-and-model-that-were-drawn"
 
 
 def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -> None:
@@ -45,15 +47,26 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 
 @runs.at_one_look()
 def _draw(page: Page) -> None:
+    title = page.TITLE
     with figures_first():
         presenting.show()
         above = bar.place()
+        with above, st.container(key="working"):
+            working = st.empty()
+
+        def meanwhile(model: str) -> None:
+            """What stands there is of another page or model until the new one is drawn."""
+            if st.session_state.get(DRAWN, (title, model)) != (title, model):
+                working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
+
         is_on_tour = tours.show(above)  # its arrow keys want the keyboard
         has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
-        view = bar.open_view(above, page, has_caret=has_caret)
+        view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
         badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
         failed = _figures(page, view)
+        st.session_state[DRAWN] = title, view.handle.spelled
+        working.empty()
     inspector.show_parts()
     more = () if failed else _checks_of(page, view)
     inspector.finish(bar.show_badge(badge, view, more))

@@ -4,7 +4,10 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from model.analysis.metrics import Metric, telling_tokens
+from model.given import Input
 from viz import runs
 from viz.frame import ASSETS, controls, state, two_inputs
 from viz.frame.blanks import first_blank
@@ -119,9 +122,16 @@ def stack(view: View, two: Two) -> str:
     return controls.segments(PATCH_STACK)
 
 
+def logits_of(view: View, given: Input, position: int) -> np.ndarray:
+    """What an input is predicted to be at a position, (V,): of a text on screen that is there."""
+    if view.run.trace.facts.architecture == "decoder" and given == view.ids:
+        return view.run.trace.logits[position]
+    return patching.logits_of(view.handle, given, position)
+
+
 def metric(view: View, two: Two) -> Metric:
     """What is asked of the answer, drawn as controls."""
-    logits = [patching.logits_of(view.handle, x, two.position) for x in (two.first, two.second)]
+    logits = [logits_of(view, given, two.position) for given in (two.first, two.second)]
     expected, versus = telling_tokens(*logits)
     options = list(
         dict.fromkeys(

@@ -20,6 +20,7 @@ Value = TypeVar("Value")
 
 WAITING = "set-and-not-drawn"
 LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
+BEFORE, PUT = "address-before-the-last-step", "set-since-the-last-address"
 # Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
 # that it is sent. What is longer cannot be opened again.
 LONGEST_IN_ADDRESS, SHORT = 7_000, 40
@@ -113,6 +114,7 @@ def put(*values: tuple[Setting, object], chosen_for: object = None) -> None:
     for setting, raw in values:
         st.session_state[setting.name] = raw
         _waiting()[setting.name] = raw
+        st.session_state.setdefault(PUT, {})[setting.name] = raw
         if chosen_for is not None:
             st.session_state[_owner(setting)] = chosen_for
 
@@ -181,7 +183,27 @@ def address_of(page: str) -> dict[str, str]:
     return {name: address[name] for name in (*ours, *others)}
 
 
-def is_step(address: Mapping[str, str]) -> bool:
+def steps(address: Mapping[str, str]) -> int:
+    """How many steps Back takes from this address, which becomes the last one, to the last one.
+
+    A text and a click on another page right after it come in one run, of that page: the text is a
+    step of its own, or Back would skip it.
+    """
+    changed = st.session_state.pop(PUT, {})
+    last: Mapping[str, str] | None = st.session_state.get(LAST_ADDRESS)
+    page = PAGE.name
+    if last is None or st.session_state.get(WENT) or last.get(page) == address.get(page):
+        return _is_step(address)
+    left = dict(last)
+    for name, raw in changed.items():
+        if name != page and _shown_on(name, last.get(page, "")):
+            left.pop(name, None)
+            if raw not in (None, SETTINGS[name].default) and not is_too_long(SETTINGS[name]):
+                left[name] = SETTINGS[name].text(raw)
+    return (left != last and _is_step(left)) + _is_step(address)
+
+
+def _is_step(address: Mapping[str, str]) -> bool:
     """Whether Back shall lead to what was before this address, which becomes the last one.
 
     What is typed or dragged changes often: as long as it is one and the same thing, all its values
@@ -196,7 +218,10 @@ def is_step(address: Mapping[str, str]) -> bool:
     if not changed:
         return False
     before, st.session_state[LAST_CHANGED] = st.session_state[LAST_CHANGED], changed
-    return changed != before or not all(map(_is_dragged, changed))
+    if changed == before and all(map(_is_dragged, changed)):
+        return False
+    st.session_state[BEFORE] = last
+    return True
 
 
 def _is_dragged(name: str) -> bool:
@@ -213,6 +238,7 @@ def go(page: str | None = None, query: str | None = None, *, is_new: bool = Fals
         put((PAGE, page))
     if query is None:
         return
+    changed = dict(st.session_state.get(PUT, {}))
     wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
     title = wanted.get(PAGE.name, "")
     kept = {name: raw for name, raw in _address().items() if not _shown_on(name, title)}
@@ -224,6 +250,7 @@ def go(page: str | None = None, query: str | None = None, *, is_new: bool = Fals
             st.session_state.pop(name, None)
             _waiting()[name] = None
     st.session_state["address"] = {**kept, **wanted}
+    st.session_state[PUT] = changed  # on the page that is left
     st.session_state[WENT] = not is_new
     st.session_state[LAST_CHANGED] = set()  # whatever comes next is another step
 

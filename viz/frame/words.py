@@ -22,6 +22,11 @@ def notice(text: Said, kind: str = "note") -> None:
     st.html(f'<p class="hl-{kind}" role="{role}">{inside}</p>')
 
 
+def working_out(what: str) -> str:
+    """A line over the page, which fades what stands there as long as it is not drawn again."""
+    return f'<p class="hl-working" role="status">{html.escape(what)}</p>'
+
+
 def paragraph(text: Said) -> None:
     """A line of the page's own size. The text is no markup."""
     st.html(f'<p class="hl-plain" translate="yes">{html_of(text)}</p>')

@@ -18,14 +18,20 @@
 
 /** @typedef {Float32Array | Float64Array} Floats */
 
+const MOST_IDS = 2 ** 21; // behind 32 bits, all of it a whole number in float64
+
 /**
  * Token ids from most to least likely; of equals the lower id first.
  *
- * @param {Floats} logits
+ * A browser sorts bare numbers ten times as fast as by a function of ours, so each is its logit's bits,
+ * which are in its order but for negative ones, followed by its id.
+ *
+ * @param {Float32Array} logits
  */
 export function sortedIds(logits) {
-  const ids = Uint32Array.from(logits.keys());
-  return ids.sort((a, b) => logits[b] - logits[a] || a - b);
+  const bits = new Int32Array(logits.map((logit) => logit + 0).buffer); // −0 is 0
+  const keys = Float64Array.from(bits, (b, id) => id - (b < 0 ? b ^ 0x7fffffff : b) * MOST_IDS);
+  return Uint32Array.from(keys.sort(), (key) => key - Math.floor(key / MOST_IDS) * MOST_IDS);
 }
 
 /**

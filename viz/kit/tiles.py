@@ -29,7 +29,7 @@ def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
     merge = -(-max(patterns.shape[-2:]) // TILE_MOST)
     largest = _merge_cells(patterns, merge)
     visible = _merge_cells(masks, merge)
-    levels = ZERO + np.round(np.sqrt(np.clip(np.nan_to_num(largest), 0, 1)) * (255 - ZERO))
+    levels = ZERO + np.round(np.sqrt(np.fmin(np.fmax(largest, 0), 1)) * (255 - ZERO))
     pictures = np.where(visible, levels, MASKED).astype(np.uint8)
     return pictures.reshape(-1, *pictures.shape[-2:])
 

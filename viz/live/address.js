@@ -10,6 +10,7 @@
  * @property {number} turn which run of the page wrote it
  * @property {string} query the address after the question mark
  * @property {number} entries of the history so far; one more: Back shall lead to what was before
+ * @property {string} before what that was, as the address has it
  * @property {boolean} is_whole whether the page wrote it, not a part that runs again alone
  * @property {number} went the last message of this page that Python has taken over
  * @property {string} run the page and the key of its run, for `settled.js`
@@ -122,7 +123,7 @@ function listen(how) {
  *
  * @param {AddressData} data
  */
-function write({ session: of, turn, query, entries, went, run }) {
+function write({ session: of, turn, query, entries, before, went, run }) {
   if (of !== session) {
     session = of; // it has heard of nothing yet
     written = -1;
@@ -136,15 +137,27 @@ function write({ session: of, turn, query, entries, went, run }) {
   written = turn;
   const asked = new URLSearchParams(query);
   opened = asked.get("page");
-  const address = asked.toString();
-  const isEntry = entries > entered;
+  const added = entries - entered;
   entered = entries;
+  // Of a text that was typed and left at once nothing was written: Back shall lead to it.
+  if (added > 0 && put(new URLSearchParams(before), added > 1)) writeWaiting();
+  if (put(asked, added > 0) && !pause) writeWaiting();
+  sayWhetherHeard();
+}
+
+/**
+ * Have an address wait to be written; says whether it is another one.
+ *
+ * @param {URLSearchParams} asked
+ * @param {boolean} isEntry
+ */
+function put(asked, isEntry) {
+  const address = asked.toString();
   const is = waiting ? new URL(waiting.url, location.href).search : location.search;
-  if (address === new URLSearchParams(is).toString()) return;
+  if (address === new URLSearchParams(is).toString()) return false;
   const url = `${location.pathname}${address && "?"}${address}`;
   waiting = { url, isEntry: isEntry || (waiting?.isEntry ?? false) };
-  if (!pause) writeWaiting();
-  sayWhetherHeard();
+  return true;
 }
 
 /** Write what waits, and nothing more for a while; of what comes meanwhile only the last is seen. */

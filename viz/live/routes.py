@@ -13,6 +13,7 @@ import sys
 from functools import cache
 from typing import Any
 
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -129,14 +130,18 @@ async def _asked(request: Request) -> dict[str, Any] | None:
     return asked if isinstance(asked, dict) else None
 
 
-def _array(request: Request) -> Response:
-    """An array of a part, or a piece of one; what one id names never changes."""
+async def _array(request: Request) -> Response:
+    """An array of a part, or a piece of one; what one id names never changes.
+
+    What is there is sent at once, as a file is; what must be worked out takes a thread.
+    """
     name, *at = request.path_params["path"].split("/")
     array = store.array(name)
     if array is None:
         return _let_go()
     try:
-        data = piece(array, at)
+        is_there = isinstance(array, np.ndarray)
+        data = piece(array, at) if is_there else await run_in_threadpool(piece, array, at)
     except LookupError:
         return _not_found("array")
     headers = {**HEADERS, "Cache-Control": "private, max-age=31536000, immutable"}

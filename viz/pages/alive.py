@@ -138,15 +138,15 @@ def show(view: View, *, plays: bool = False) -> None:
 
 def _large(view: View) -> Settings:
     """The head that is large, if one is, and the cell of it that is meant."""
-    heads = {
-        f"{record.site.group}.{record.site.layer}.{head}": record.pattern[head]
+    maps = {
+        f"{record.site.group}.{record.site.layer}.{head}": record.pattern.shape[1:]
         for record in view.run.trace.attention
         for head in range(record.n_heads)
     }
     state.only_for(view.model, AT)
-    at, cell = state.value(AT.given(options=["", *heads])), None
+    at, cell = state.value(AT.given(options=["", *maps])), None
     if at:
-        setting = CELL.given(limits=heads[at].shape)
+        setting = CELL.given(limits=maps[at])
         state.settle_quietly(setting)
         cell = state.value(setting)
     else:

@@ -28,8 +28,9 @@ from model.decoding.beam import BeamStep, Candidate, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
 from model.device import choose_device
 from model.given import Given, Translation
-from model.memory import keep_freed_memory
+from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
+from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel, Traced
 from model.sources.places import at_one_look as at_one_look
@@ -163,7 +164,10 @@ def handle_of(name: str, device: str) -> ModelHandle:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
-    return table.open_model(handle)
+    found = table.open_model(handle)
+    if isinstance(found, Adopted):  # ours are in no cycles, and few objects
+        look_at_new_objects_alone()
+    return found
 
 
 def checkpoint(handle: ModelHandle) -> Checkpoint:

@@ -58,6 +58,16 @@ HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
         **GROUPED, "mamba_d_ssm": D, "mamba_n_heads": 4, "mamba_d_head": 6, "mamba_d_state": 8,
         "mamba_chunk_size": 8}),
 }  # fmt: skip
+# Decoders that see earlier tokens otherwise from a length on, shorter than the texts of the tests.
+LENGTHS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "llama4": ("Llama4TextConfig", "Llama4ForCausalLM", {
+        **GROUPED, "intermediate_size_mlp": 40, "num_local_experts": 2,
+        "interleave_moe_layer_step": 2, "attention_chunk_size": 9}),
+    "phi3": ("Phi3Config", "Phi3ForCausalLM", {
+        **WIDE, "pad_token_id": 0, "original_max_position_embeddings": 6, "rope_parameters": {
+            "rope_type": "longrope", "rope_theta": 100.0, "short_factor": [1.0] * 3,
+            "original_max_position_embeddings": 6, "long_factor": [9.0, 16.0, 25.0]}}),
+}  # fmt: skip
 # Decoders whose layers differ in their sizes, or values from keys.
 UNEVEN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gemma4": ("Gemma4TextConfig", "Gemma4ForCausalLM", {
@@ -96,7 +106,7 @@ FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 
 def build(family: str, **changes: object) -> Any:  # noqa: ANN401
     """A model of a family, the same weights each time; no weight is left at zero or one."""
-    config_name, model_name, sizes = (FAMILIES | HYBRIDS | UNEVEN)[family]
+    config_name, model_name, sizes = (FAMILIES | HYBRIDS | LENGTHS | UNEVEN)[family]
     torch.manual_seed(7)
     config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
     model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")

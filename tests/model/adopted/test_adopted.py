@@ -43,6 +43,7 @@ from tests.model.adopted.families import (
     ENCODER_DECODERS,
     FAMILIES,
     HYBRIDS,
+    LENGTHS,
     UNEVEN,
     VISION,
     build,
@@ -128,7 +129,7 @@ def test_what_is_said_of_a_model_is_what_was_seen(family: str) -> None:
     assert (model.readout is not None) == (family in READ_OUT)
 
 
-@pytest.mark.parametrize("family", [*HYBRIDS, *UNEVEN])
+@pytest.mark.parametrize("family", [*HYBRIDS, *LENGTHS, *UNEVEN])
 def test_text_is_that_of_transformers_whatever_layers_keep(family: str) -> None:
     inner, ids = build(family), given(family, 5)["input_ids"]
     inner.generation_config.eos_token_id = None

@@ -113,14 +113,18 @@ def test_the_estimated_cost_of_a_part_is_the_slope_towards_its_absence() -> None
 def test_what_stands_before_a_change_is_left_out_and_the_rest_is_the_same(family: str) -> None:
     model, ids = adopt(build(family)), given(family)["input_ids"][0].tolist()
     assert model.is_chain
-    changes = [((1,), 0.0), ((0,), 0.5)]
+    changes = [((1,), 0.0), ((0,), 0.5), ((), 0.0)]
     branches, ran = Branches(model, ids, 4), []
     first = model.anatomy.attended[0][1].module
     first.register_forward_hook(lambda *_: ran.append(1))
     for block in model.anatomy.blocks:
-        address = f"{block.address}.attn.z"
-        rows = [[set_at(address, (ALL, *index), to)] for index, to in changes]
+        addresses = [f"{block.address}.{name}" for name in ("attn.z", "attn.z", "ffn_out")]
+        rows = [
+            [set_at(address, (ALL, *index), to)]
+            for address, (index, to) in zip(addresses, changes, strict=True)
+        ]
         whole = run_rows(model, ids, rows)[:, 4]
         ran.clear()
-        torch.testing.assert_close(branches.logits(address, changes), whole, atol=1e-5, rtol=1e-5)
+        found = branches.logits(addresses, changes)
+        torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
     assert not ran, "the first block does not run for a change in the last"

@@ -45,7 +45,7 @@ def filled(pair: Pair) -> dict[str, np.ndarray]:
 def patched(pair: Pair, address: str, changes: list) -> np.ndarray:
     """The metric of the base with each of these changes."""
     branches = Branches(pair.model, pair.base, pair.metric.position)
-    return pair.metric.of(branches.logits(address, changes)).numpy()
+    return pair.metric.of(branches.logits([address] * len(changes), changes)).numpy()
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 import transformers as hf
 
 from headlight import opening
 from model.files import GGUF
-from model.sources import places, table
+from model.sources import converted, gguf, places, table
 from model.sources.folder import refuse_unopenable
 from model.sources.places import HOME, WHERE
 from model.sources.table import open_named, open_runnable
+from model.sources.transformers import get_ready
 from tests.model.adopted.families import packed
 
 TEXT = "the red ball gave a dog"
@@ -31,7 +34,11 @@ def test_logits_are_those_of_the_model_that_was_written(kind: str, tmp_path: Pat
     model = open_runnable(str(tmp_path / "little.gguf"), "cpu")
     assert model.off == ()
     trace = model.trace(TEXT).trace
-    own = hf.AutoTokenizer.from_pretrained(tmp_path, gguf_file="little.gguf")
+    given = {"pretrained_model_name_or_path": tmp_path, "gguf_file": "little.gguf"}
+    theirs = hf.AutoModelForCausalLM.from_pretrained(**given, dtype=torch.float32).state_dict()
+    ours = model.model.inner.state_dict()
+    assert all(torch.equal(theirs[name], weight) for name, weight in ours.items())
+    own = hf.AutoTokenizer.from_pretrained(**given)
     assert trace.ids.tolist() == own(TEXT)["input_ids"] and "".join(trace.tokens) == TEXT
     with torch.inference_mode():
         found = expected(torch.tensor([trace.ids.tolist()]), output_attentions=True)
@@ -40,11 +47,30 @@ def test_logits_are_those_of_the_model_that_was_written(kind: str, tmp_path: Pat
     np.testing.assert_allclose(patterns, torch.cat(found.attentions), atol=1e-6)
 
 
+def test_a_header_is_read_once_and_no_tokenizer_is_copied(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, written, header = [], [], gguf._Header
+    monkeypatch.setattr(gguf, "_Header", lambda place: (read.append(place), header(place))[1])
+    copy = tokenizers.Tokenizer.to_str
+    monkeypatch.setattr(
+        "tokenizers.Tokenizer.to_str", lambda *given: (written.append(1), copy(*given))[1]
+    )
+    open_named(str(file), "cpu")
+    assert (read, written) == ([str(file)], [])
+
+
 def test_a_file_is_offered_and_opens_by_its_name(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(HOME, str(file.parent / "home"))
+    imported: list[str] = []
+    monkeypatch.setattr("model.sources.transformers.import_module", imported.append)
+    get_ready()
+    assert imported == []  # nobody needs the library
     monkeypatch.setenv(WHERE, str(file.parent))
+    get_ready()
+    assert "transformers.modeling_utils" in imported
     handle = table.handle_of("little.Q8_0.gguf", "cpu")
     assert (handle.source, table.architecture_of(handle)) == ("transformers", "decoder")
     said = ("llama", "0.0 M", "2 × 4", "weights of Q8_0, dequantised")
@@ -56,6 +82,39 @@ def test_a_file_is_offered_and_opens_by_its_name(
     assert opening.address(str(blob), None) == {"model": "sha256-0a1b"}
     assert places.remembered() == [blob] and open_named(str(blob), "cpu").offers >= {"decoder"}
     assert table.handle_of("sha256-0a1b", "cpu").revision != handle.revision
+
+
+def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME, str(home := file.parent / "home"))
+    first = open_runnable(str(file), "cpu")
+    expected = first.trace(TEXT).trace
+    assert not home.exists()  # nothing is written unasked
+    opening.address(str(file), None, keep=True)
+    copy = converted.kept(file)
+    assert copy is not None and [copy] == list((home / "converted").iterdir())
+    monkeypatch.setattr(gguf, "dequantize", None)  # it is not called
+    again = open_runnable(str(file), "cpu")
+    found = again.trace(TEXT).trace
+    assert (found.tokens, again.report) == (expected.tokens, first.report)
+    np.testing.assert_array_equal(found.logits, expected.logits)
+    monkeypatch.undo()
+    monkeypatch.setenv(HOME, str(home))
+    (copy / "model.safetensors").write_bytes(b"cut")
+    (said,) = {x.text for x in open_named(str(file), "cpu").report} - {x.text for x in first.report}
+    assert said.startswith("its converted copy could not be read") and not copy.exists()
+    converted.keep(first)
+    packed(file, "Q4_1")
+    assert converted.kept(file) is None  # it is of another file
+
+
+def test_no_copy_is_begun_that_has_no_room(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOME, str(file.parent / "home"))
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=5e6))
+    with pytest.raises(ValueError, match=r"a copy needs 100 MB in .*, and 5 MB are free"):
+        converted.keep(open_named(str(file), "cpu"))
+    assert list((file.parent / "home" / "converted").iterdir()) == []
 
 
 def _said(**more: object) -> Callable[[Path], object]:

@@ -6,6 +6,7 @@ import pytest
 
 from model.sources import places, table
 from model.sources.places import folders, given_folder, remember, remembered
+from model.sources.table import handle_of
 from tests.model.adopted.families import saved
 from tests.model.builders import tiny_checkpoint
 
@@ -70,10 +71,14 @@ def test_at_one_look_the_folders_are_those_of_its_start_and_what_is_opened(tmp_p
     tiny_checkpoint(tmp_path / "shipped" / "ant")
     with places.at_one_look():
         assert list(folders()) == ["ant"]
+        before = handle_of("ant", "cpu")
+        (tmp_path / "shipped" / "ant" / "config.json").touch()
+        assert handle_of("ant", "cpu") == before, "one model while a page is drawn"
         remember(tiny_checkpoint(tmp_path / "fox"))
         tiny_checkpoint(tmp_path / "shipped" / "owl")
         assert list(folders()) == ["ant", "fox"]
     assert list(folders()) == ["ant", "owl", "fox"]
+    assert handle_of("ant", "cpu") != before
 
 
 def test_a_damaged_list_is_none(tmp_path: Path) -> None:
@@ -89,14 +94,14 @@ def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
     (tmp_path / "lora").mkdir()
     (tmp_path / "lora" / places.ADAPTER).write_text('{"base_model_name_or_path": "a/b"}')
     said = {
-        "": "'' is no folder here",
-        str(tmp_path / "nowhere"): "is no folder here",
-        "~nobody-at-all/x": "is no folder here",
-        "a\0b": "is no folder here",
+        "": "'' is not a folder here",
+        str(tmp_path / "nowhere"): "is not a folder here",
+        "~nobody-at-all/x": "is not a folder here",
+        "a\0b": "is not a folder here",
         str(file): "is a file, and not in GGUF; give the folder that it is in",
         str(tmp_path / "some"): "has no config.json; give the folder of one model, as 'fox' in it",
         str(tmp_path / "lora"): r"has an adapter \(LoRA\) of 'a/b'; merge it into that model",
-        str(tmp_path / "home"): "is no folder here",
+        str(tmp_path / "home"): "is not a folder here",
     }
     for place, line in said.items():
         with pytest.raises(ValueError, match=line):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.sources import places
+from model.sources import converted, places
 from tests.model.adopted.families import packed, saved
 from tests.viz.apps import control, lines, open_page
 from viz.frame import folder as opening
@@ -43,6 +43,18 @@ def test_a_folder_or_file_opens_by_its_path(
     assert control(app, "model") == name
 
 
+def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None:
+    packed(file := tmp_path / "my.gguf")
+    app = _given(_asked(), str(file)).run()
+    assert converted.kept(file) is None
+    assert app.button(key="keep-copy").label.startswith("Keep a converted copy (0 MB) so that")
+    app.button(key="keep-copy").click().run()
+    assert converted.kept(file) is not None
+    assert any("Converted copy kept on" in text.value for text in app.text)
+    app.button(key="remove-copy").click().run()
+    assert converted.kept(file) is None
+
+
 def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
     broken = saved(tmp_path / "broken")
     (broken / "model.safetensors").unlink()
@@ -53,9 +65,9 @@ def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
         str(broken): "model.safetensors is missing; copy the whole folder",
         str(cut): "it may be cut, copy it again",
         str(tmp_path): "has no config.json; give the folder of one model, as 'broken' in it",
-        "<b>x</b>": "'<b>x</b>' is no folder here",
-        "x" * 5000: f"{'x' * 199}…' is no folder here",
-        "some/gpt2": "no folder here; a model of the hub is fetched by: headlight open some/gpt2 -",
+        "<b>x</b>": "'<b>x</b>' is not a folder here",
+        "x" * 5000: f"{'x' * 199}…' is not a folder here",
+        "some/gpt2": "a folder here; a model of the hub is fetched by: headlight open some/gpt2",
     }.items():
         (said,) = lines(_given(app, place), "error")
         assert line in said

@@ -8,9 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, go, lines, open_page, query_of
+from tests.viz.apps import TOM, chosen, go, lines, open_page, query_of
 from tests.viz.builders import PAGES
 from viz import studio
+from viz.frame import words
 from viz.frame.notices import FAULT
 from viz.frame.view import View
 from viz.pages.look_inside import lens
@@ -171,3 +172,18 @@ def test_streamlit_says_nothing_of_a_fault_in_its_own_way(where: str) -> None:
     app = AppTest.from_function(fails, kwargs={"where": where, "fault": WRONG}).run()
     assert lines(app, "error") == [FAULT]
     assert not app.exception
+
+
+def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Old numbers stood under the new heading; a text that is typed leaves them as they are."""
+    said = []
+    monkeypatch.setattr(words, "working_out", lambda what: said.append(what) or "")
+    app = open_page("Masks", sentence=TOM)
+    app = chosen(app, sentence="a cat")
+    assert said == []
+    go(app, "Order")
+    assert said == [f"Working out Order of {CALLED[FIRST_MODEL]}…"]
+    chosen(app, model="positions-rope")
+    assert said[1:] == ["Working out Order of Story writer, RoPE…"]

@@ -252,9 +252,12 @@ def test_a_picture_and_a_model_that_says_nothing_are_only_looked_at(bare: Page, 
 def test_nothing_moves_under_reduced_motion(bare: Page) -> None:
     bare.evaluate("begin(true)")
     assert bare.evaluate("[film.time.at, film.time.isPlaying]") == [9, False]
-    bare.evaluate("film.write(1); film.advance(100); film.advance(800); film.goesOn(coming(5))")
-    bare.evaluate("film.advance(16)")
-    assert bare.evaluate("done") == ["off 8", "land 5"]
+    bare.evaluate("film.write(2); film.advance(16); film.goesOn(coming(5)); film.advance(16)")
+    assert bare.evaluate("done") == ["off 8", "land 5"], "the first one at once"
+    bare.evaluate("film.advance(600)")
+    assert bare.evaluate("done.length") == 2, "the next one after a rest"
+    bare.evaluate("film.advance(200)")
+    assert bare.evaluate("done.length") == 3
 
 
 @pytest.mark.parametrize(("temperature", "top_p"), [(1, 1), (0.8, 0.95), (0.05, 0.5), (3, 0.01)])

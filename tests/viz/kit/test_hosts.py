@@ -270,6 +270,62 @@ def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
     bare.unroute("**/kit/arrays/**")
 
 
+def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: Page) -> None:
+    trace = stories_trace("go go")
+    part = home_part(trace, ["x"] * trace.logits.shape[-1])
+    held: list[Route] | None = []
+
+    def answer(route: Route) -> None:
+        if held is not None:
+            return held.append(route)
+        name, *at = route.request.url.partition("/kit/arrays/")[2].split("/")
+        return route.fulfill(body=piece(part.by_id[name], at))
+
+    bare.route("**/kit/arrays/**", answer)
+    bare.emulate_media(reduced_motion="reduce")
+    data = {**part.told, "key": "a key", "part": "home"}
+    data["spec"] |= {"why_no_more": None, "plays": False}
+    logits = f"{part.known['logits']['id']}/{len(trace.tokens) - 1}"
+    with bare.expect_request(f"**/kit/arrays/{logits}"):
+        bare.evaluate(
+            """async data => {
+                const {PartHost} = await import('/kit/hosts/streamlit.js');
+                document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
+                const root = document.body.appendChild(document.createElement('div'));
+                root.className = 'hl-live';
+                globalThis.sent = [];
+                globalThis.host = new PartHost(root, {send: message => sent.push(message)});
+                host.receive(data);
+            }""",
+            as_sent(data),
+        )
+    waiting, held = held, None
+    for route in waiting:
+        answer(route)
+    bare.get_by_role("button", name="Step", exact=True).click()
+    bare.wait_for_function("sent.length === 1")
+    n_drawn = bare.evaluate(
+        """async () => {
+            const frame = () => new Promise(requestAnimationFrame);
+            await frame();
+            let n = 0;
+            const {drawImage} = CanvasRenderingContext2D.prototype;
+            CanvasRenderingContext2D.prototype.drawImage = function (...args) {
+                n += 1;
+                return drawImage.apply(this, args);
+            };
+            for (let i = 0; i < 5; i++) await frame();
+            CanvasRenderingContext2D.prototype.drawImage = drawImage;
+            host.destroy();
+            host.root.remove();
+            return n;
+        }"""
+    )
+    assert n_drawn == 0
+    bare.emulate_media(reduced_motion="null")
+    bare.unroute("**/kit/arrays/**")
+
+
 # --- a notebook -----------------------------------------------------------------------------------
 
 # Opens the widget's own module twice, with what anywidget hands over; `answer` is Python.

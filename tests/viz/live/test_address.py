@@ -12,7 +12,8 @@ CALL = """async (turn) => {
     const {default: keepAddress} = await import('/live/address.js');
     globalThis.root ??= document.body.appendChild(document.createElement('div'));
     globalThis.sent ??= [];
-    const data = {turn, query: 'layer=4', entries: 1, is_whole: true, went: 0, session: 'one'};
+    const was = {entries: 1, before: '', is_whole: true, went: 0, session: 'one'};
+    const data = {turn, query: 'layer=4', ...was};
     const setTriggerValue = (name, value) => sent.push([turn, name, value]);
     globalThis.end = keepAddress({data, parentElement: root, setTriggerValue});
 }"""
@@ -121,13 +122,19 @@ def test_it_is_not_said_for_ever_nor_once_a_person_went_elsewhere(page: Page) ->
 
 
 def test_an_entry_counts_though_the_run_that_made_it_was_never_seen(page: Page) -> None:
-    """A run that a newer one overtakes may not reach the page: Back led too far."""
+    """A run that a newer one overtakes may not reach the page: Back led too far.
+
+    As from a page that was left right after a text was typed.
+    """
     before = page.evaluate("history.length")
     page.evaluate(CALL.replace("layer=4", "layer=5"), 2)
     assert page.evaluate("history.length") == before, "the same entry, dragged on"
-    page.evaluate(CALL.replace("layer=4", "layer=6").replace("entries: 1", "entries: 3"), 4)
+    last = CALL.replace("layer=4", "layer=7").replace("entries: 1", "entries: 3")
+    page.evaluate(last.replace("before: ''", "before: 'layer=6'"), 4)
+    page.wait_for_function("location.search === '?layer=7'")
+    assert page.evaluate("history.length") == before + 2
+    page.evaluate("history.back()")
     page.wait_for_function("location.search === '?layer=6'")
-    assert page.evaluate("history.length") == before + 1
 
 
 def test_an_address_that_changes_all_the_time_is_written_now_and_then(page: Page) -> None:
@@ -138,6 +145,7 @@ def test_an_address_that_changes_all_the_time_is_written_now_and_then(page: Page
     page.evaluate(REFUSED_TWICE)
     before = page.evaluate("history.length")
     call = CALL.replace("'layer=4'", "`layer=${turn}`").replace("entries: 1", "entries: 9")
+    call = call.replace("before: ''", "before: 'layer=4'")
     page.evaluate(f"async () => {{ for (let n = 2; n < 202; n++) await ({call})(n); }}")
     assert page.evaluate("document.documentElement.dataset.busy") == "", "not at rest"
     page.clock.run_for(1_000)

@@ -43,7 +43,7 @@ def patterns_part(layers: Sequence[np.ndarray], queries: Stream, keys: Stream) -
 
 
 def _tiles_of_numbers(pattern: np.ndarray) -> np.ndarray:
-    """Small maps, (H, rows, columns), in which what is no number is grey."""
+    """Small maps, (H, rows, columns), in which NaN and infinity are grey."""
     are_numbers = np.isfinite(pattern)
     return tiles(np.where(are_numbers, pattern, 0), are_numbers)
 

@@ -125,6 +125,12 @@ export class Home {
   /** Take the run that Python has now, once its arrays are here. */
   async take() {
     const spec = /** @type {HomeSpec} */ (this.model.get("spec"));
+    if (this.run?.spec.key === spec.key) {
+      this.run.spec = spec;
+      this.film.hear(spec);
+      this.screen.soon();
+      return this.el.removeAttribute("aria-busy");
+    }
     this.el.setAttribute("aria-busy", "true"); // what is on screen is of the run before
     try {
       const found = await loadRun(this.model, spec);
@@ -141,15 +147,10 @@ export class Home {
   /** @param {Run} run */
   async #receive(run) {
     const isFirst = !this.run;
-    if (this.run?.spec.key === run.spec.key) {
-      this.run.spec = run.spec;
-      this.film.hear(run.spec);
-    } else {
-      const shown = isFirst && run.spec.plays ? this.#fromStart(run) : run;
-      await shown.following.after(shown.asked); // drawn at once, when it is
-      if (this.lifetime.isOver || this.model.get("spec") !== run.spec) return;
-      if (!this.film.goesOn({ run })) this.#begin(shown, isFirst);
-    }
+    const shown = isFirst && run.spec.plays ? this.#fromStart(run) : run;
+    await shown.following.after(shown.asked); // drawn at once, when it is
+    if (this.lifetime.isOver || this.model.get("spec") !== run.spec) return;
+    if (!this.film.goesOn({ run })) this.#begin(shown, isFirst);
     this.screen.soon();
   }
 

@@ -226,8 +226,8 @@ def _neurons(view: View, found: Inside, token: int) -> None:
     activation, kind, is_gated = activation[token], found.function, "gate" in found.values
     layout.section(
         "Neurons",
-        f"The feed-forward widens the vector to {len(activation):,} neurons, bends each, and goes "
-        "back.",
+        f"The feed-forward widens the vector to {len(activation):,} neurons, applies its "
+        "activation function to each, and projects back.",
         "The weights of a neuron are a direction: its pre-activation is the dot product of the "
         "token with it. "
         + (

@@ -18,6 +18,7 @@ from tests.viz.apps import (
     button,
     captions,
     chart,
+    charts,
     checks_shown,
     facts,
     faultless,
@@ -78,6 +79,8 @@ def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
 
 def test_any_neuron_is_switched_by_its_number() -> None:
     app = opened(neurons_of="decoder.3", any_neuron="700", after="6")
+    shown = {drawn["key"] for drawn in charts(app)}
+    assert "pattern-before" in shown and "pattern-after" not in shown, "nothing is off yet"
     pressed = button(app, "L3 N700 off").click().run()
     assert query_of(pressed)["off"] == ["decoder.ffn.3.700"]
     silent = set_at("decoder.blocks.3.ffn.activation", (slice(None), slice(None), 700), 0.0)

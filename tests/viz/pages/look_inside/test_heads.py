@@ -31,6 +31,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import csv_rows, numbers, stories
 from viz import theme
+from viz.digits import digits
 from viz.figures.heads import Measured, head_scatter
 from viz.guard import HOSTS_VARIABLE
 from viz.pages.look_inside.heads import PATH, table
@@ -112,6 +113,9 @@ def test_the_table_is_sorted_by_a_measure_and_has_the_heads_that_are_wanted() ->
     text = " ".join(element.proto.body for element in app.get("html"))
     assert 'data-with="sorted_by="' in text, "a third click on a column takes the order back"
     assert 'data-with="layer=' in text
+    falling = tables_shown(open_page(PAGE, sorted_by="entropy"))[-2]["entropy ▾"]
+    wanted = [digits(value, 3) for value in np.sort(entropies)[::-1]]
+    assert list(falling.values()) == wanted
     assert lines(open_page(PAGE, sorted_by="length"), "note") != []
 
 

@@ -88,6 +88,7 @@ export class Film {
   /** @param {number} count tokens */
   write(count) {
     [this.left, this.time.isPlaying, this.#isFresh] = [count, true, true];
+    this.#waited = Infinity; // the first of them comes at once
     this.time.at = Math.max(this.time.at, this.time.DRAW); // whoever asks for more has seen enough
   }
 

@@ -354,13 +354,15 @@ const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 export async function loadRun(model, spec) {
   const isAnswered = !goalOf(spec).gives;
   const names = [...ARRAYS, ...(isAnswered ? [] : ["last"]), ...(spec.side ? ["pixels"] : [])];
+  const following = new Following(async (query) =>
+    isAnswered ? model.load("logits", query - spec.answers[0]) : null,
+  );
+  following.after(spec.asked); // it is asked for along with the rest
   const loads = ["vocabulary", ...names].map((name) => model.load(name));
   const [vocabulary, ...arrays] = await Promise.all(loads);
   const found = Object.fromEntries(names.map((name, i) => [name, arrays[i].values]));
   const run = new Run(spec, /** @type {HomeArrays} */ (/** @type {unknown} */ (found)));
-  run.following = new Following(async (query) =>
-    isAnswered ? model.load("logits", query - spec.answers[0]) : null,
-  );
+  run.following = following;
   const words = new TextDecoder().decode(/** @type {Uint8Array} */ (vocabulary.values));
   return { run, vocabulary: /** @type {string[]} */ (JSON.parse(words)) };
 }

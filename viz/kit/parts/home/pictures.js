@@ -97,12 +97,16 @@ function painted(width, height, table, at) {
   const canvas = new OffscreenCanvas(Math.max(1, width), Math.max(1, height));
   const context = canvas.getContext("2d");
   const image = new ImageData(canvas.width, canvas.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colors = new Uint32Array(
+    Uint8Array.from({ length: 4 * 256 }, (_, i) =>
+      i % 4 < 3 ? table[3 * Math.floor(i / 4) + (i % 4)] : 255,
+    ).buffer,
+  );
   for (let y = 0; y < height; y++)
     for (let x = 0; x < width; x++) {
       const i = at(x, y);
-      if (i === null) continue;
-      const color = table.subarray(3 * i, 3 * i + 3);
-      image.data.set([...color, 255], 4 * (y * width + x));
+      if (i !== null) pixels[y * width + x] = colors[i];
     }
   context?.putImageData(image, 0, 0);
   return canvas;

@@ -46,6 +46,7 @@ export class Screen {
   #shape;
   #last = 0; // when the last frame was
   #isAwaited = false; // a frame
+  #isStale = true; // what is drawn
 
   /** @param {Home} home whose it is */
   constructor(home) {
@@ -91,6 +92,7 @@ export class Screen {
       Object.assign(style, { width: `${width}px`, height: `${height}px` });
     next.place(this.flow);
     tokens.build(run, this.flow, this.#pictures.image);
+    this.#isStale = true;
     this.#frame(performance.now()); // at once: a canvas of another size is black
   }
 
@@ -109,6 +111,11 @@ export class Screen {
 
   /** Draw before the next frame is painted. */
   soon() {
+    this.#isStale = true;
+    this.#await();
+  }
+
+  #await() {
     if (this.#isAwaited || this.home.lifetime.isOver) return;
     this.#isAwaited = true;
     this.home.lifetime.frame(() => this.#frame(performance.now()));
@@ -123,12 +130,16 @@ export class Screen {
     const { film } = home;
     if (!home.run || !this.flow) return;
     const isMoving = () => film.time.isPlaying && !home.isLooking;
+    const { at } = film.time;
     if (isMoving()) film.advance(ms);
     this.turn();
     const step = film.isStill ? 1 : ms / FADE_MS;
     const isFading = this.#fades.follow(home.isLooking, home.focus !== null, step);
-    this.#draw(this.#scene(home.run, this.flow));
-    if (isMoving() || isFading) this.soon();
+    // While a film waits for Python nothing moves: what draws it again wants the same processors.
+    const isOther = this.#isStale || isFading || film.time.at !== at || !isMoving();
+    this.#isStale = false;
+    if (isOther) this.#draw(this.#scene(home.run, this.flow));
+    if (isMoving() || isFading) this.#await();
   }
 
   /**

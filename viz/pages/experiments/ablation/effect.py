@@ -8,7 +8,7 @@ from viz.figures.ablation import paired_answers
 from viz.figures.attribution import named_bars, token_bars
 from viz.figures.heatmap import Axis, Hidden, heat_map, weights
 from viz.figures.labels import unique
-from viz.frame import answers, controls, layout, settings, state
+from viz.frame import answers, controls, layout, settings, state, words
 from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
 from viz.pages.experiments.ablation.shared import Experiment, logits_of, name_of, probability_of
@@ -41,7 +41,10 @@ def _patterns(experiment: Experiment) -> None:
     with left:
         _pattern(experiment, view.run, "As it was", "pattern-before")
     with right:
-        _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
+        if experiment.off:
+            _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
+        else:
+            words.caption("With parts off: switch off a head above or cut an arrow on the left.")
 
 
 def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:

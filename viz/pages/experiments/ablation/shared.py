@@ -73,6 +73,8 @@ def experiment_of(view: View, way: str) -> Experiment:
 
     def edited() -> Run:
         other = _other(view) if way == OTHER else None
+        if not off:
+            return view.run
         key = "" if other is None else other.key
         return ablating.without(view.handle, view.run, view.run.key, off, way, other, key)
 

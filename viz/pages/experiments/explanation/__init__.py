@@ -27,7 +27,7 @@ from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.explanation import tokens
 from viz.pages.experiments.explanation.shared import Shown
-from viz.runs import attributing, patching
+from viz.runs import attributing
 from viz.runs.explaining import Explaining, Request, explain
 
 TITLE = "Explanation"
@@ -80,7 +80,7 @@ def render(view: View) -> None:
 
 def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     """What is asked of the prediction, drawn as controls; `arrows` are the group and the query."""
-    logits = patching.logits_of(view.handle, one.given, one.position)
+    logits = asked.logits_of(view, one.given, one.position)
     names = attributing.names_of_answers(view.handle, len(logits))
     best = (-logits).argsort(kind="stable")[:CANDIDATES].tolist()
     state.only_for((one.given, one.position, view.model), EXPLAINED)
@@ -125,9 +125,8 @@ def _scatter(shown: Shown, measure: str) -> None:
     marked = {
         NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
-    names = [shown.name(arrow) for arrow in np.ndindex(shape)]
     what = MEASURE.words(measure)
-    cloud = Cloud(values.ravel(), effects.ravel(), names, marked, ~work.filling.is_known)
+    cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, ~work.filling.is_known)
     title = f"{effects.size:,} arrows of {shown.asks}"
     unit = "nats" if shown.metric.kind == "loss" else "logits"
     layout.show_figure(

@@ -50,7 +50,7 @@ class Shown:
         """Whether what is given is a picture."""
         return self.view.run.trace.main.pixels is not None
 
-    @property
+    @cached_property
     def labels(self) -> Sequence[str]:
         """What the query attends to."""
         return self.one.labels["encoder" if "cross" in self.group else self.group.split(".")[0]]
@@ -60,7 +60,7 @@ class Shown:
         """All tokens, those of a source before its target."""
         return [label for row in self.one.labels.values() for label in row]
 
-    @property
+    @cached_property
     def asker(self) -> str:
         """The token whose arrows these are."""
         row = self.one.labels[self.group.split(".", maxsplit=1)[0]]
@@ -76,6 +76,11 @@ class Shown:
         """Arrows by each measure, (L, H, T)."""
         found = self.work.measured
         return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Every arrow in words."""
+        return [self.name(arrow) for arrow in np.ndindex(self.work.effects.shape)]
 
     def name(self, arrow: Sequence[int]) -> str:
         """An arrow in words, as L3 H4: “so” → “girl”."""

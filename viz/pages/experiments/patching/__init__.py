@@ -30,7 +30,7 @@ def render(view: View) -> None:
     row = layout.heading(
         ICON,
         TITLE,
-        "Put one value of one run into the other: does the answer come back?",
+        "Does one value bring the answer back?",
         "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
         "of equally many tokens are run. Each cell is a further run of its own in which one value "
         "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "

@@ -25,6 +25,10 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         "first token. Beside these stand the measures chosen above. The export has all.",
     )
     known = [name for name in MEASURES if reading.has(name)]
+    if "copying" not in known:
+        words.caption(
+            "No copying score: the way from tokens through a head to their logits is not known."
+        )
     options = ["", *known, *(UPWARD + name for name in known)]
     order = state.value(settings.SORTED_BY.given(options=options))
     wanted = dict.fromkeys((*ALWAYS, *axes, order.removeprefix(UPWARD)))

@@ -1,0 +1,95 @@
+"""A converted copy of a file in GGUF, where a person wanted one: it opens without dequantising.
+
+It lies below the home of Headlight, under a name that changes with the file's place, size and time.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from datetime import date
+from pathlib import Path
+from typing import TypeGuard
+
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+
+from model.files import MEGABYTE, is_gguf
+from model.lines import one_line, spelled
+from model.sources.adopted import Adopted
+from model.sources.folder import config_in
+from model.sources.handle import OpenModel
+from model.sources.places import home
+
+
+def kept(file: Path) -> Path | None:
+    """The folder of the copy of a file as it is now; None where none was kept."""
+    found = _place(file) if is_gguf(file) else None
+    return found if found is not None and found.is_dir() else None
+
+
+def kept_since(file: Path) -> date | None:
+    """The day on which the copy was made."""
+    found = kept(file)
+    return None if found is None else date.fromtimestamp(found.stat().st_mtime)
+
+
+def remove(file: Path) -> None:
+    """Have no copy of a file any longer."""
+    shutil.rmtree(_place(file), ignore_errors=True)
+
+
+def can_keep(found: OpenModel) -> TypeGuard[Adopted]:
+    """Whether an open model is of a file in GGUF with nothing off: a copy means the same."""
+    return isinstance(found, Adopted) and is_gguf(found.folder) and not found.off
+
+
+def size_of_copy(found: Adopted) -> int:
+    """How many bytes its weights take."""
+    return sum(4 * weight.numel() for weight in found.model.inner.parameters())
+
+
+def keep(found: Adopted) -> None:
+    """Write the copy of a model that is open, whole or not at all.
+
+    ValueError where the disk has no room, or it cannot be written.
+    """
+    from transformers import AutoTokenizer
+
+    from model.sources import gguf  # here, since not everybody has what it reads with
+
+    if not can_keep(found):
+        raise ValueError(
+            f"{found.name} is no file in GGUF that opened whole; no copy is kept of it"
+        )
+    if kept(found.folder):
+        return
+    folder, needed = _place(found.folder), size_of_copy(found) + 100 * MEGABYTE
+    new, inner = folder.with_name(f"{folder.name}.{os.getpid()}.new"), found.model.inner
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder.parent).free
+        if free < needed:
+            raise ValueError(
+                f"a copy needs {needed / MEGABYTE:,.0f} MB in {spelled(folder.parent)}, and "
+                f"{free / MEGABYTE:,.0f} MB are free; make room, or go on without one"
+            )
+        new.mkdir()
+        names = {name for name, _ in (*inner.named_parameters(), *inner.named_buffers())}
+        state = {name: x.cpu().contiguous() for name, x in inner.state_dict().items()}
+        own = {name: x for name, x in state.items() if name in names}
+        save_file(own, new / "model.safetensors", {"format": "pt"})
+        (new / "config.json").write_text(json.dumps(config_in(found.folder)), encoding="utf-8")
+        with gguf.taken(found.folder) as given:
+            AutoTokenizer.from_pretrained(**given, local_files_only=True).save_pretrained(new)
+        os.replace(new, folder)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"cannot write {spelled(folder)}: {one_line(str(error))}") from None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _place(file: Path) -> Path:
+    about = file.stat()
+    said = f"{file} {about.st_size} {about.st_mtime_ns}".encode("utf-8", "surrogateescape")
+    return home() / "converted" / hashlib.sha256(said).hexdigest()[:16]
