@@ -17,7 +17,7 @@ CHARTS = {
     "Attention": [],
     "Heads": ["heads"],
     "Tokens": ["merges"],
-    "Positions": ["wave", "similarity", "curves", "wavelengths", "sum"],
+    "Positional encoding": ["wave", "similarity", "curves", "wavelengths", "sum"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
     "Cost": ["shares", "operations"],
     "Logit lens": ["lens", "rank", "most-likely"],
@@ -41,7 +41,7 @@ CHARTS = {
         "loss-change",
         "neurons-off",
     ],
-    "Similarity": [
+    "Embeddings and similarity": [
         *("two-vectors", "nearest-cosine", "nearest-dot-product"),
         *("similar-products", "similar-cosines"),
     ],
@@ -54,12 +54,12 @@ CHARTS = {
         *("variances", "one-row", "root-largest", "root-gradient"),
         *("root-pattern", "root-undivided"),
     ],
-    "Several heads": [
+    "Multi-head attention": [
         *("several-z", "several-out", "several-written", "several-spectra"),
         *("alike-patterns", "alike-written"),
     ],
     "Why the residual?": ["depth-first", "depth-layers", "depth-own"],
-    "The block": [
+    "Transformer block": [
         *("block-steps", "block-lengths", "block-norm", "block-gain"),
         *("block-function", "block-neurons", "block-heights"),
     ],
@@ -72,7 +72,7 @@ CHARTS = {
     "Notation": [],
     "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],
     "Diagram": [],
-    "Encoder": ["both-sides", "under-the-mask"],
+    "Masked language model": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],
     "Vision": ["without", "distances", "places"],
 }

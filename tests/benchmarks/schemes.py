@@ -78,7 +78,7 @@ EDIT_SHOWN = f"""async ([row, column]) => {{
 def measure() -> dict[str, float]:
     """Click through schemes, kinds of mask and cells of the editor, each several times."""
     with app_and_browser() as (browser, url):
-        first, whole = _schemes(_open(browser, url, page="Positions", compare="yes"))
+        first, whole = _schemes(_open(browser, url, page="Positional encoding", compare="yes"))
         kinds = _kinds(_open(browser, url, page="Masks"))
         edits = _edits(_open(browser, url, page="Masks", masks="edit"))
     return {

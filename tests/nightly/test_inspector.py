@@ -25,7 +25,7 @@ OWN_DOWNLOADS = {"Notation": 1}  # on the page itself, not in its panel
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
     *("Home", "Attention", "Heads", "Next token", "Explanation", "Patching"),
-    *("Attention by hand", "Encoder", "Translation", "Vision"),
+    *("Attention by hand", "Masked language model", "Translation", "Vision"),
 }
 
 

@@ -20,7 +20,7 @@ from tests.model.builders import softmax
 PAGES = (
     "Home",
     "Attention",
-    "Encoder",
+    "Masked language model",
     "Translation",
     "Vision",
     "Heads",
@@ -32,13 +32,13 @@ PAGES = (
     "Ablation",
     "Patching",
     "Explanation",
-    "Similarity",
+    "Embeddings and similarity",
     "Attention by hand",
     "Why √d?",
     "Masks",
-    "Several heads",
-    "Positions",
-    "The block",
+    "Multi-head attention",
+    "Positional encoding",
+    "Transformer block",
     "Order",
     "Why the residual?",
     "Kernels",
@@ -50,7 +50,7 @@ PAGES = (
     "Diagram",
     "Notation",
 )
-OWN_MODEL = {"Encoder", "Translation", "Vision"}  # pages with a model of their own
+OWN_MODEL = {"Masked language model", "Translation", "Vision"}  # pages with a model of their own
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",

@@ -100,7 +100,7 @@ def blank() -> Checkpoint:
 def test_words_are_hidden_and_filled_and_a_mask_takes_the_right_side_away(
     page: Page, blank: Checkpoint
 ) -> None:
-    visit(page, page="Encoder", sentence=TOM, blanks="3")
+    visit(page, page="Masked language model", sentence=TOM, blanks="3")
     tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     ids = blank.tokenizer.encode(TOM)
     alone = blank.trace(Blanked(TOM, (3,))).trace.logits[3]

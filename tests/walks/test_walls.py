@@ -197,7 +197,7 @@ def test_the_policy_stops_what_it_is_for(page: Page, page_log: PageLog) -> None:
 
 def test_share_chart_is_nowhere(page: Page) -> None:
     """plotly.js 4 has a button that uploads the chart, on by default."""
-    page.goto("/?page=Positions")
+    page.goto("/?page=Positional+encoding")
     page.wait_for_selector(".js-plotly-plot .main-svg")
     charts = page.evaluate(
         """() => [...document.querySelectorAll('.js-plotly-plot')].map(chart => ({

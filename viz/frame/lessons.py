@@ -7,9 +7,9 @@ from viz.live.by_hand import data as by_hand
 ON_BY_HAND = ("Attention by hand",)
 ON_ROOT = ("Why √d?",)
 ON_KERNELS = ("Kernels",)
-ON_SIMILARITY = ("Similarity",)
-ON_SEVERAL = ("Several heads",)
-ON_BLOCK = ("The block",)
+ON_SIMILARITY = ("Embeddings and similarity",)
+ON_SEVERAL = ("Multi-head attention",)
+ON_BLOCK = ("Transformer block",)
 ON_RESIDUAL = ("Why the residual?",)
 ON_CHEAPER = ("Cheaper attention",)
 ON_NOTATION = ("Notation",)
@@ -57,7 +57,7 @@ ADDITIVE_SEED = declared(
     Number("additive_seed", "Random draw of W, U and v", 0, 0, 999_999, pages=ON_KERNELS)
 )
 
-# --- Similarity ---------------------------------------------------------------------------------
+# --- Embeddings and similarity ------------------------------------------------------------------
 
 A_X = declared(Number("a_x", "a: x", 3.0, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
 A_Y = declared(Number("a_y", "a: y", 1.5, -5.0, 5.0, 0.1, pages=ON_SIMILARITY))
@@ -67,11 +67,11 @@ B_TIMES = declared(Number("b_times", "b times", 1.5, 0.1, 3.0, 0.1, pages=ON_SIM
 NEAR_TOKEN = declared(Choice[int]("near_token", "Token", -1, pages=ON_SIMILARITY))
 NEAR_COUNT = declared(Number("near_count", "Nearest", 10, 3, 30, pages=ON_SIMILARITY))
 
-# --- Several heads ------------------------------------------------------------------------------
+# --- Multi-head attention -----------------------------------------------------------------------
 
 SPLIT_TOKEN = declared(Choice[int]("split_token", "Token", -1, pages=ON_SEVERAL))
 
-# --- The block ----------------------------------------------------------------------------------
+# --- Transformer block --------------------------------------------------------------------------
 
 BLOCK_TOKEN = declared(Choice[int]("block_token", "Token", -1, pages=ON_BLOCK))
 BLOCK_COLOUR = named(

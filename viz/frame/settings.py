@@ -35,7 +35,7 @@ Kind = TypeVar("Kind", bound=Setting)
 SETTINGS: dict[str, Setting] = {}
 
 ON_ATTENTION = ("Attention",)
-ON_POSITIONS = ("Positions",)
+ON_POSITIONS = ("Positional encoding",)
 ON_MASKS = ("Masks",)
 ON_TOKENS = ("Tokens",)
 ON_LENS = ("Logit lens",)
@@ -45,7 +45,7 @@ ON_BEAM = ("Beam search",)
 ON_CACHE = ("KV cache",)
 ON_TRANSLATION = ("Translation",)
 ON_VISION = ("Vision",)
-ON_ENCODER = ("Encoder",)
+ON_ENCODER = ("Masked language model",)
 ON_COST = ("Cost",)
 ON_PATCHING = ("Patching",)
 ON_EXPLANATION = ("Explanation",)
@@ -176,7 +176,7 @@ MERGE_WORDS = declared(Flag("words", "Merge subwords", False, pages=ON_ATTENTION
 
 PRE_TOKEN = declared(Choice[int]("pre_token", "Pre-token", -1, pages=ON_TOKENS))
 
-# --- Positions --------------------------------------------------------------------------------
+# --- Positional encoding ------------------------------------------------------------------------
 
 SCHEME = declared(Choice[str]("scheme", "Scheme", "", pages=ON_POSITIONS))
 PICTURE = named("picture", "Picture", {"map": "Heat map", "surface": "Surface"}, ON_POSITIONS)
@@ -348,7 +348,7 @@ NEURONS_OF = declared(Choice[str]("neurons_of", "Any neuron of", "", pages=ON_AB
 ANY_NEURON = declared(Number("any_neuron", "Number", 0, 0, pages=ON_ABLATION))
 OTHER_SENTENCE = declared(Text("other_sentence", "Other sentence", "", pages=ON_ABLATION))
 
-# --- Encoder: all are chosen in the instrument --------------------------------------------------
+# --- Masked language model: all are chosen in the instrument ------------------------------------
 
 # The blanks stay on other pages: the same sentence with the same tokens hidden is to be seen there.
 BLANKS = declared(
@@ -383,6 +383,11 @@ OLD_VALUES = {
     ("top_k", "-1"): "all",
     ("top_k", "0"): "all",
     ("page", "Tours"): "Home",
+    ("page", "Encoder"): "Masked language model",
+    ("page", "Several heads"): "Multi-head attention",
+    ("page", "The block"): "Transformer block",
+    ("page", "Positions"): "Positional encoding",
+    ("page", "Similarity"): "Embeddings and similarity",
     ("page", "Lens"): "Logit lens",
     ("page", "Cache"): "KV cache",
     ("page", "Predict"): "Next token",

@@ -97,7 +97,13 @@ KINDS = (
         _hidden,
         frozenset({"encoder", "vocabulary"}),
         "read both sides of a hidden word and say what stood there. Click a word to hide it.",
-        (words.Way("Encoder", "What each side is worth, token by token.", "Encoder"),),
+        (
+            words.Way(
+                "Masked language model",
+                "What each side is worth, token by token.",
+                "Masked language model",
+            ),
+        ),
     ),
     Kind(
         _target,

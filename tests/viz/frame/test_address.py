@@ -64,7 +64,7 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     """As in links copied when every address carried everything."""
     app = open_page("Masks", compare="yes", new_tokens="7", model="positions-rope")
     assert query_of(app) == {"page": ["Masks"], "model": ["positions-rope"]}
-    go(app, "Positions")
+    go(app, "Positional encoding")
     assert control(app, "scheme") == "compare"
     assert query_of(app)["scheme"] == ["compare"]
     go(app, "Masks")
@@ -81,7 +81,7 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
         ("Masks", {"masks": "padding", "side": "front"}, "side", "left", None),
         ("Predict", {"top_k": "-1"}, "top_k", None, None),
         ("Next token", {"top_k": "99999"}, "top_k", None, None),
-        ("Positions", {"compare": "yes"}, "scheme", "compare", "compare"),
+        ("Positional encoding", {"compare": "yes"}, "scheme", "compare", "compare"),
     ],
 )
 def test_old_links_keep_working(
@@ -121,8 +121,8 @@ def test_links_to_pages_of_earlier_versions_open_what_became_of_them(
 )
 def test_what_is_too_long_for_an_address_is_said_and_left_out(text: str) -> None:
     """Our server takes 16 KB, a proxy 8: a reload of what the page wrote was answered with 400."""
-    app = open_page("The block", sentence=text)
-    assert query_of(app) == {"page": ["The block"]}
+    app = open_page("Transformer block", sentence=text)
+    assert query_of(app) == {"page": ["Transformer block"]}
     assert any(
         line.startswith("Sentence is too long for the address") for line in lines(app, "note")
     )

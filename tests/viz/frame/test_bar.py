@@ -214,7 +214,7 @@ def test_models_that_differ_in_positions_alone_are_one_entry(
     assert not offered_of(open_page("Attention"), "variant")
 
 
-@pytest.mark.parametrize("page", ["Attention", "Positions", "Order"])
+@pytest.mark.parametrize("page", ["Attention", "Positional encoding", "Order"])
 def test_a_page_looks_once_where_models_are(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[object] = []
     names = places._names

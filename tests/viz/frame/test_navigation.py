@@ -83,7 +83,7 @@ def tabs_of(title: str) -> list[str]:
     [
         ("Next token", "Next token", ["Next token", "Beam search"]),
         ("Beam search", "Next token", ["Next token", "Beam search"]),
-        ("Vision", "Attention", ["Attention", "Encoder", "Translation", "Vision"]),
+        ("Vision", "Attention", ["Attention", "Masked language model", "Translation", "Vision"]),
         ("KV cache", "KV cache", []),
     ],
 )
@@ -118,7 +118,7 @@ def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
     ("page", "model", "why"),
     [
         ("Masks", "translate", REASONS["decoder"]),  # known before anything runs
-        ("The block", "blank", REASONS["decoder"]),
+        ("Transformer block", "blank", REASONS["decoder"]),
         ("Tokens", "digits", REASONS["vocabulary"]),  # known from the run
     ],
 )

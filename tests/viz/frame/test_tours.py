@@ -35,8 +35,11 @@ BROKEN = {
 }
 
 LESSONS = sorted(tours.FOLDER.glob("*.toml"))
-FIRST_PAGES = ["Tokens", "Similarity", "Attention by hand", "Why √d?", "Masks", "Several heads",
-               "Positions", "The block", "Next token", "Encoder"]  # fmt: skip
+FIRST_PAGES = [
+    "Tokens", "Embeddings and similarity", "Attention by hand", "Why √d?", "Masks",
+    "Multi-head attention", "Positional encoding", "Transformer block", "Next token",
+    "Masked language model",
+]  # fmt: skip
 # What a step says, and where its page has it; what the browser works out is in test_claims.py.
 SHOWN = {
     "“unhappily” falls into three pieces": ("Lily 505", "was 295", "unh 3267 4 3 #3011",

@@ -83,8 +83,9 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
-    "Ablation", "Patching", "Positions", "Masks", "Why √d?", "Attention by hand", "Order",
-    "Contributions", "Explanation", "Similarity", "Several heads", "Diagram", "Cost", "The block",
+    "Ablation", "Patching", "Positional encoding", "Masks", "Why √d?", "Attention by hand", "Order",
+    "Contributions", "Explanation", "Embeddings and similarity", "Multi-head attention", "Diagram",
+    "Cost", "Transformer block",
 )  # fmt: skip
 
 
@@ -146,7 +147,7 @@ def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: s
 def test_the_block_has_the_steps_that_were_found(
     model: str, steps: str, is_placed: bool, has_function: bool
 ) -> None:
-    app = open_page("The block", model=model, sentence=TEXT, layer="1")
+    app = open_page("Transformer block", model=model, sentence=TEXT, layer="1")
     assert lines(app, "error") == []
     assert [x.split(" ")[1] for x in chart(app, "block-steps").data[0]["y"]] == steps.split(" ")
     said = " ".join(x.value for x in app.markdown)
@@ -155,7 +156,7 @@ def test_the_block_has_the_steps_that_were_found(
 
 
 def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:
-    app = open_page("Encoder", model="some-bert", sentence="the red dog")
+    app = open_page("Masked language model", model="some-bert", sentence="the red dog")
     assert control(app, "encoder") == "some-bert" and lines(app, "error") == []
     offered = [name.split(" · ")[0] for name in offered_of(app, "encoder")]
     assert offered == ["blank", "bertweet", "esm", "some-bert"], "what opens"
@@ -228,7 +229,16 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["Home", "Tokens", "Attention", "Heads", "Encoder", "Ablation", "Patching", "Similarity"],
+    [
+        "Home",
+        "Tokens",
+        "Attention",
+        "Heads",
+        "Masked language model",
+        "Ablation",
+        "Patching",
+        "Embeddings and similarity",
+    ],
 )
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
@@ -350,8 +360,8 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     [
         ("Translation", "some-marian", "translate", "an encoder and a decoder that run apart"),
         ("Vision", "some-bert", "digits", "laid out as Headlight’s own"),
-        ("Encoder", "mute-bert", "blank", "whose tokenizer has a mask token"),
-        ("Encoder", "whole-bert", "blank", "whose tokenizer has a mask token"),
+        ("Masked language model", "mute-bert", "blank", "whose tokenizer has a mask token"),
+        ("Masked language model", "whole-bert", "blank", "whose tokenizer has a mask token"),
     ],
 )
 def test_a_page_for_another_kind_says_why_it_shows_another_model(

@@ -47,7 +47,7 @@ def test_every_page_opens_with_another_model_than_the_first(page: str) -> None:
 MORE_VIEWS = [
     *(("Masks", {"masks": view}) for view in masks.VIEWS),
     ("Attention", {"view": "compare", "against": "sentence", "second": "Sam had a blue ball."}),
-    ("Positions", {"scheme": "compare"}),
+    ("Positional encoding", {"scheme": "compare"}),
     ("Ablation", {"off": "decoder.attn.2.4"}),
 ]
 

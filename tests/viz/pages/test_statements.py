@@ -69,7 +69,7 @@ def test_a_tokenizer_without_merges_is_not_said_to_have_some(shelf: Path) -> Non
 @pytest.mark.parametrize("scaled", [True, False])
 def test_scaled_embeddings_are_said(scaled: bool, shelf: Path) -> None:
     config = {"position": "learned", "scale_embeddings": scaled}
-    app = opened(shelf, "Positions", config, inspect="formula")
+    app = opened(shelf, "Positional encoding", config, inspect="formula")
     assert ("√d_model · embedding + position" in said(app)) == scaled
     assert (r"\sqrt{d_{\mathrm{model}}}\,E[t_p]" in formulas(app)) == scaled
 
@@ -91,7 +91,9 @@ def test_attention_has_a_bias_where_the_scheme_adds_one(
 
 @pytest.mark.parametrize("n_heads", [3, 5])
 def test_slopes_in_the_formula_are_of_this_many_heads(n_heads: int, shelf: Path) -> None:
-    app = opened(shelf, "Positions", {"position": "alibi", "n_heads": n_heads}, inspect="formula")
+    app = opened(
+        shelf, "Positional encoding", {"position": "alibi", "n_heads": n_heads}, inspect="formula"
+    )
     assert f"H = {n_heads} is not a power of 2" in formulas(app)
     assert "|i - j|" in formulas(app)
     assert "(first token and self left out):" in formulas(app) + said(app)
@@ -102,14 +104,14 @@ def test_slopes_in_the_formula_are_of_this_many_heads(n_heads: int, shelf: Path)
 
 @pytest.mark.parametrize("base", [500.0, 10_000.0])
 def test_waves_have_the_base_of_the_config(base: float, shelf: Path) -> None:
-    app = opened(shelf, "Positions", {"position_base": base}, inspect="formula")
+    app = opened(shelf, "Positional encoding", {"position_base": base}, inspect="formula")
     assert f"They approach {base:,.0f} · 2π" in said(app)
     assert ("10000" in "".join(x.value for x in app.latex)) == (base == 10_000)
 
 
 @pytest.mark.parametrize("base", [20.0, 10_000.0])
 def test_rope_says_how_far_its_slowest_pair_rotates(base: float, shelf: Path) -> None:
-    app = opened(shelf, "Positions", {"position": "rope", "position_base": base})
+    app = opened(shelf, "Positional encoding", {"position": "rope", "position_base": base})
     turns = 23 / (2 * np.pi * base ** (8 / 10))  # 5 pairs of 10 dimensions, context 23
     (number,) = latex_numbers(said(app).partition("the slowest rotates ")[2].partition(" times")[0])
     assert ("rotates < 0.01 times" in said(app)) == (turns < 0.005)
@@ -119,10 +121,10 @@ def test_rope_says_how_far_its_slowest_pair_rotates(base: float, shelf: Path) ->
 def test_the_other_tabs_models_are_said_in_their_sizes(shelf: Path) -> None:
     tiny_checkpoint(shelf / "positions-rope", position="rope")
     tiny_checkpoint(shelf / "positions-alibi", position="alibi")
-    app = opened(shelf, "Positions", {"n_layers": 1}, model="tiny")
+    app = opened(shelf, "Positional encoding", {"n_layers": 1}, model="tiny")
     assert "The other tabs run models of 2 layers × 3 heads." in said(app)
     tiny_checkpoint(shelf / "positions-alibi", position="alibi", n_layers=1)
-    app = open_page("Positions", sentence=SENTENCE, model="tiny")
+    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny")
     assert "models of other sizes: 1 layers × 3 heads, 2 layers × 3 heads." in said(app)
 
 

@@ -44,7 +44,11 @@ OUTPUT_VIEWS = {
     "encoder_decoder": "Translation",
     "vision": "Vision",
 }
-DECODERS_VIEWS = {"positions": "Positions", "final_norm": "Logit lens", "unembedding": "Logit lens"}
+DECODERS_VIEWS = {
+    "positions": "Positional encoding",
+    "final_norm": "Logit lens",
+    "unembedding": "Logit lens",
+}
 
 
 def checks(view: View) -> Sequence[Check]:
@@ -134,7 +138,7 @@ def _title(part: Part, facts: Facts) -> str:
     if part.kind in ("norm", "final_norm"):
         return ("Final " if part.kind == "final_norm" else "") + NORMS[part.norm]
     if part.kind == "positions":
-        return POSITIONS.get(facts.position or "", "Positions")
+        return POSITIONS.get(facts.position or "", "Positional encoding")
     return TITLES[part.kind]
 
 

@@ -20,7 +20,7 @@ from viz.frame.view import View
 from viz.pages import alive
 from viz.runs import Run, blanks
 
-TITLE = "Encoder"
+TITLE = "Masked language model"
 ICON = ":material/space_bar:"
 NEEDS = ()
 ARCHITECTURE = "encoder"

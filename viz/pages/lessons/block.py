@@ -15,7 +15,7 @@ from viz.frame.settings import LAYER
 from viz.frame.view import View
 from viz.runs.blocks import inside as run_inside
 
-TITLE = "The block"
+TITLE = "Transformer block"
 ICON = ":material/view_agenda:"
 NEEDS = ("decoder", "blocks")
 

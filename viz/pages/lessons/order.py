@@ -140,7 +140,11 @@ def _draw(view: View, cases: list[Case]) -> None:
     )
     words.ways(
         [
-            words.Way("Positions", "Five schemes, each in a model that runs.", page="Positions"),
+            words.Way(
+                "Positional encoding",
+                "Five schemes, each in a model that runs.",
+                page="Positional encoding",
+            ),
             words.Way("Masks", "Who may attend to whom, and what that gives away.", page="Masks"),
         ]
     )

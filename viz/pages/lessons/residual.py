@@ -177,4 +177,12 @@ def _in_the_model(view: View) -> None:
     formula = formulas.gradient_of_loss()
     inspector.formula("model.tap.Gradients", formula.latex, formula.reference)
     if "weights" in view.offers:
-        words.ways([words.Way("The block", "What one block adds, step by step.", page="The block")])
+        words.ways(
+            [
+                words.Way(
+                    "Transformer block",
+                    "What one block adds, step by step.",
+                    page="Transformer block",
+                )
+            ]
+        )

@@ -21,7 +21,7 @@ from viz.frame.settings import HEAD, LAYER
 from viz.frame.view import View
 from viz.runs import heads as head_runs
 
-TITLE = "Several heads"
+TITLE = "Multi-head attention"
 ICON = ":material/call_split:"
 NEEDS = ("projections",)
 

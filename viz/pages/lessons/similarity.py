@@ -21,7 +21,7 @@ from viz.frame.view import View
 from viz.live import component
 from viz.runs import embedding
 
-TITLE = "Similarity"
+TITLE = "Embeddings and similarity"
 ICON = ":material/join_inner:"
 NEEDS = ("vocabulary",)
 

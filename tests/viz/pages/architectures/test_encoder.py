@@ -41,7 +41,7 @@ def model(shelf: Path) -> Checkpoint:
 
 def opened(**query: str) -> AppTest:
     """The page, which must have no error; every check passes."""
-    return faultless(open_page("Encoder", **{"sentence": SENTENCE} | query))
+    return faultless(open_page("Masked language model", **{"sentence": SENTENCE} | query))
 
 
 def logits_of(model: Checkpoint, blanks: list[int], *, is_causal: bool = False) -> np.ndarray:
@@ -165,7 +165,7 @@ def test_the_page_begins_with_a_word_that_is_found_and_offers_a_harder_one(
     tables: dict[str, Callable[[], bytes]],
 ) -> None:
     """With the shipped weights, on the first example: the model's own first guess."""
-    app = faultless(open_page("Encoder"))
+    app = faultless(open_page("Masked language model"))
     (row,) = rows(tables["Blanks"])
     assert (row["label"], row["rank"]) == ("ball", "0")
     (offered,) = [body for body in lines(app, "findings") if "harder word" in body]
@@ -206,7 +206,7 @@ def test_without_a_decoder_of_the_same_tokens_one_line_says_so(shelf: Path) -> N
 
 def test_no_encoder_says_how_to_train_one(shelf: Path) -> None:
     tiny_checkpoint(shelf / "stories")
-    (line,) = lines(open_page("Encoder"), "error")
+    (line,) = lines(open_page("Masked language model"), "error")
     assert line.startswith("no encoder checkpoint in assets/checkpoints; train one: ")
     assert "python -m model train assets/recipes/blank.toml" in line
 
@@ -215,7 +215,7 @@ def test_an_encoder_without_a_token_to_hide_with_says_so(shelf: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_encoder(vocab_size=tokenizer.vocab_size, max_seq_len=64)
     checkpoint.save(shelf / "bare", model, tokenizer)
-    (line,) = lines(open_page("Encoder", sentence=SENTENCE), "error")
+    (line,) = lines(open_page("Masked language model", sentence=SENTENCE), "error")
     assert MASK in line
 
 

@@ -12,7 +12,9 @@ SCHEMES = ("sinusoidal", "learned", "rope", "alibi", "none")
 
 def open_tab(scheme: str, /, **query: str) -> AppTest:
     """The tab of a scheme, with its model running."""
-    return open_page("Positions", **{"model": f"positions-{scheme}", "sentence": TOM} | query)
+    return open_page(
+        "Positional encoding", **{"model": f"positions-{scheme}", "sentence": TOM} | query
+    )
 
 
 def properties(app: AppTest) -> dict[str, tuple[float, float]]:

@@ -37,7 +37,11 @@ from tests.viz.pages.ideas.positions_tab import frequencies, open_tab, propertie
 
 def test_sinusoidal_tab_shows_the_wave_of_the_model() -> None:
     loaded = stories()
-    app, config, trace = open_page("Positions", sentence=TOM), loaded.config, trace_of(loaded, TOM)
+    app, config, trace = (
+        open_page("Positional encoding", sentence=TOM),
+        loaded.config,
+        trace_of(loaded, TOM),
+    )
     table = z(chart(app, "wave").data[0])
     expected = waves(config.max_seq_len, config.d_model, config.position_base)
     assert table == pytest.approx(expected, abs=1e-5)
@@ -62,7 +66,7 @@ def test_sinusoidal_tab_shows_the_wave_of_the_model() -> None:
 
 
 def test_the_rotation_is_printed_and_hands_are_sent() -> None:
-    app = open_page("Positions", sentence=TOM, place_first="9", place_second="4")
+    app = open_page("Positional encoding", sentence=TOM, place_first="9", place_second="4")
     found = properties(app)
     assert found["PE(pos + k) = one rotation of PE(pos) for every pos"][1] == 1e-5
     assert len(found) == 2
@@ -79,7 +83,7 @@ def test_the_rotation_is_printed_and_hands_are_sent() -> None:
 
 
 def test_curves_of_chosen_dimensions() -> None:
-    app = open_page("Positions", sentence=TOM)
+    app = open_page("Positional encoding", sentence=TOM)
     app.multiselect(key="dimensions_shown").set_value([7]).run()
     names = {curve.get("name") for curve in chart(app, "curves").data}
     assert "dimension 7" in names
@@ -223,7 +227,7 @@ def test_dog_bites_man_at_a_click() -> None:
 
 def test_a_tab_runs_its_model_on_this_page_alone() -> None:
     """The bar keeps its model and head; the page has the nearest head its model has."""
-    app = open_page("Positions", sentence=TOM, layer="5", head="7", inspect="check")
+    app = open_page("Positional encoding", sentence=TOM, layer="5", head="7", inspect="check")
     assert control(app, "scheme") == "sinusoidal"
     for scheme in ("rope", "alibi", "none", "learned"):
         app.segmented_control(key="scheme").set_value(scheme).run()
@@ -237,7 +241,7 @@ def test_a_tab_runs_its_model_on_this_page_alone() -> None:
 
 
 def test_the_head_stays_where_the_model_of_a_scheme_has_it() -> None:
-    app = open_page("Positions", sentence=TOM, layer="1", head="3", scheme="alibi")
+    app = open_page("Positional encoding", sentence=TOM, layer="1", head="3", scheme="alibi")
     trace = trace_of(scheme_model("alibi"), TOM)
     mask = trace.attention[1].mask
     assert z(chart(app, "pattern").data[0])[mask] == pytest.approx(
@@ -247,12 +251,12 @@ def test_the_head_stays_where_the_model_of_a_scheme_has_it() -> None:
     go(app, "Masks")
     assert control(app, "model") == "stories"
     assert query_of(app).keys() == {"page", "sentence", "layer", "head"}
-    go(app, "Positions")
+    go(app, "Positional encoding")
     assert control(app, "scheme") == "alibi"
 
 
 def test_the_model_of_a_scheme_can_be_had_everywhere() -> None:
-    app = open_page("Positions", sentence=TOM, layer="5", head="7", scheme="rope")
+    app = open_page("Positional encoding", sentence=TOM, layer="5", head="7", scheme="rope")
     button(app, "Use positions-rope everywhere").click().run()
     assert (control(app, "model"), control(app, "scheme")) == ("positions-rope", "rope")
     assert (control(app, "layer"), control(app, "head")) == (3, 3)
@@ -262,11 +266,11 @@ def test_the_model_of_a_scheme_can_be_had_everywhere() -> None:
 
 
 def test_another_model_opens_its_own_scheme() -> None:
-    app = open_page("Positions", sentence=TOM, scheme="alibi")
+    app = open_page("Positional encoding", sentence=TOM, scheme="alibi")
     chosen(app, model="positions-rope")
     assert control(app, "scheme") == "rope"
     app.segmented_control(key="scheme").set_value("compare").run()
     assert control(app, "model") == "positions-rope"
     go(app, "Masks")
-    go(app, "Positions")
+    go(app, "Positional encoding")
     assert control(app, "scheme") == "compare"

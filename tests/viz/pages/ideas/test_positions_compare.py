@@ -45,7 +45,7 @@ def without_numbers(cells: dict[str, str]) -> dict[str, str]:
 
 
 def test_compare_shows_five_models_on_one_sentence() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes", layer="1", head="2")
+    app = open_page("Positional encoding", sentence=TOM, compare="yes", layer="1", head="2")
     drawn = chart(app, "patterns").data[0::2]
     for scheme, heat in zip(SCHEMES, drawn, strict=True):
         record = trace_of(scheme_model(scheme), TOM).attention[1]
@@ -57,7 +57,7 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
 
 
 def test_compare_reads_the_stored_scores() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes")
+    app = open_page("Positional encoding", sentence=TOM, compare="yes")
     curves = {curve["name"]: curve for curve in chart(app, "losses").data}
     assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
     assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
@@ -70,7 +70,7 @@ def test_compare_reads_the_stored_scores() -> None:
 
 
 def test_properties_are_measured() -> None:
-    app = open_page("Positions", sentence=TOM, compare="yes")
+    app = open_page("Positional encoding", sentence=TOM, compare="yes")
     table = tables_shown(app)[PROPERTIES]
     assert without_numbers(table["positions are"]) == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
@@ -86,14 +86,14 @@ def test_properties_are_measured() -> None:
 
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    table = tables_shown(open_page("Positions", sentence=text, compare="yes"))[PROPERTIES]
+    table = tables_shown(open_page("Positional encoding", sentence=text, compare="yes"))[PROPERTIES]
     assert without_numbers(table["positions are"]) == KINDS | {"Learned": "not measured"}
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
 
 def test_without_the_family_other_models_have_their_tab(shelf: Path) -> None:
     tiny_checkpoint(shelf / "mine", position="alibi")
-    app = open_page("Positions")
+    app = open_page("Positional encoding")
     assert control(app, "scheme") == "alibi"
     app.segmented_control(key="scheme").set_value("compare").run()
     assert any(line.startswith("No checkpoints positions-* found") for line in lines(app, "note"))
@@ -131,10 +131,12 @@ def test_broken_scores_are_said_and_none_are_none(shelf: Path) -> None:
     copied(shelf, "alibi")
     stored = shelf / "positions-alibi" / "held_out.json"
     stored.write_text("{")
-    (line,) = lines(open_page("Positions", compare="yes"), "error")
+    (line,) = lines(open_page("Positional encoding", compare="yes"), "error")
     assert "held_out.json" in line
     stored.write_text("[]")
-    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
+    assert any(
+        "No held-out" in x for x in lines(open_page("Positional encoding", compare="yes"), "note")
+    )
 
 
 def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
@@ -142,18 +144,20 @@ def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
     stored = shelf / "positions-alibi" / "held_out.json"
     text = stored.read_text()
     stored.unlink()
-    assert any("No held-out" in x for x in lines(open_page("Positions", compare="yes"), "note"))
+    assert any(
+        "No held-out" in x for x in lines(open_page("Positional encoding", compare="yes"), "note")
+    )
     stored.write_text(text)
-    assert chart(open_page("Positions", compare="yes"), "losses").data
+    assert chart(open_page("Positional encoding", compare="yes"), "losses").data
     stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
-    (line,) = lines(open_page("Positions", compare="yes"), "error")
+    (line,) = lines(open_page("Positional encoding", compare="yes"), "error")
     assert "a window is there twice" in line
 
 
 def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
     copied(shelf, "alibi", "none", "rope")
     tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
-    app = open_page("Positions", compare="yes")
+    app = open_page("Positional encoding", compare="yes")
     note = next(line for line in lines(app, "note") if line.startswith("Not found"))
     assert "positions-sinusoidal, positions-learned" in note
     assert len(chart(app, "patterns").data) == 2 * 3
@@ -163,7 +167,7 @@ def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> No
 def test_a_tab_of_a_broken_model_is_one_line(shelf: Path) -> None:
     copied(shelf, "alibi", "rope")
     (shelf / "positions-rope" / "tokenizer.json").write_text("{")
-    app = open_page("Positions", sentence=TOM, model="positions-alibi")
+    app = open_page("Positional encoding", sentence=TOM, model="positions-alibi")
     app.segmented_control(key="scheme").set_value("rope").run()
     assert not app.exception
     (line,) = lines(app, "error")
@@ -172,14 +176,14 @@ def test_a_tab_of_a_broken_model_is_one_line(shelf: Path) -> None:
 
 def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
     copied(shelf, "rope", "alibi", "learned")
-    app = open_page("Positions", sentence=TOM)
+    app = open_page("Positional encoding", sentence=TOM)
     help_texts = " ".join(x.proto.help for x in app.markdown)
     assert (
         "By their configs 3 models differ in their positions, and in context (512, Learned 128). "
         "They were trained on windows of 128 tokens." in help_texts
     )
     shutil.rmtree(shelf / "positions-learned")
-    app = open_page("Positions", sentence=TOM)
+    app = open_page("Positional encoding", sentence=TOM)
     assert "By their configs 2 models differ in their positions alone." in " ".join(
         x.proto.help for x in app.markdown
     )
@@ -191,7 +195,7 @@ def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(sh
     tiny_checkpoint(shelf / "positions-learned", position="learned", n_layers=1)
     card = shelf / "positions-alibi" / "card.md"
     card.write_text(card.read_text().replace("windows of 128", "windows of 64"))
-    app = open_page("Positions", scheme="compare", sentence=TOM)
+    app = open_page("Positional encoding", scheme="compare", sentence=TOM)
     (line,) = [x for x in lines(app, "note") if "does not compare" in x]
     assert line.startswith("positions-learned does not compare with the others: it has ")
     assert "layers 1 where the others have 4" in line

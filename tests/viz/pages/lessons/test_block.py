@@ -10,7 +10,7 @@ from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
 
-TITLE = "The block"
+TITLE = "Transformer block"
 VARIANTS = {
     "pre": {"bias": False},
     "post": {"norm_placement": "post"},

@@ -9,7 +9,7 @@ from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
 from tests.viz.builders import numbers, stories_trace
 
-TITLE = "Several heads"
+TITLE = "Multi-head attention"
 
 
 def test_figures_are_those_of_the_trace() -> None:

@@ -12,7 +12,7 @@ from tests.viz.apps import TOM, captions, chart, lines, open_page, query_of, tab
 from tests.viz.builders import numbers, stories, stories_trace
 from viz.figures.similarity import token_names
 
-TITLE = "Similarity"
+TITLE = "Embeddings and similarity"
 VECTORS = {"a_x": "-2", "a_y": "1.5", "b_x": "0.7", "b_y": "4", "b_times": "2.5"}
 
 

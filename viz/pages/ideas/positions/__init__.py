@@ -17,7 +17,7 @@ from viz.runs import positions
 from viz.runs.kept import Asked
 from viz.runs.positions import Family
 
-TITLE = "Positions"
+TITLE = "Positional encoding"
 ICON = ":material/waves:"
 NEEDS = ("decoder", "text", "residuals")
 

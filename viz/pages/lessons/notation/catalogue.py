@@ -35,7 +35,7 @@ _NAMED = {
     "Next token": {"Temperature, top-k, top-p, min-p": "model.decoding.filters.filter_logits"},
     "Beam search": {"Score of a text": "model.decoding.beam.normalised_score"},
     "KV cache": {"Size of the cache": "model.decoding.kv_cache.cache_bytes"},
-    "Positions": {
+    "Positional encoding": {
         "Sinusoidal": "model.positions.sinusoidal_encoding",
         "Sinusoidal: a shift is a rotation": "model.positions.shift_waves",
         "Sinusoidal: the product of two positions": "model.positions.wave_product",
@@ -55,7 +55,7 @@ _NAMED = {
         "None": "model.masks.full",
         "Receptive field": "model.analysis.masking.layers_to_reach",
     },
-    "Encoder": {"Pseudo-perplexity": "model.analysis.blanks.predicted_in_turn"},
+    "Masked language model": {"Pseudo-perplexity": "model.analysis.blanks.predicted_in_turn"},
     "Vision": {"Patches become a row of vectors": "model.embeddings.PatchEmbedding"},
     "Translation": {
         "Cross-attention": "model.blocks.CrossBlock",
@@ -102,7 +102,7 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Layers beside each other": cost.LAYERS,
         "Time of a pass: a fit, and by operations": cost.TIMES,
     },
-    "Similarity": {
+    "Embeddings and similarity": {
         "Dot product and cosine": lessons.DOT_PRODUCT,
         "Lengths and direction": lessons.product_of_lengths(),
     },
@@ -115,11 +115,11 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Additive attention": lessons.ADDITIVE,
     },
     "Why √d?": {"Variance of a dot product": lessons.VARIANCE},
-    "Several heads": {
+    "Multi-head attention": {
         "Heads side by side, and as a sum": lessons.SEVERAL_HEADS,
         "Effective rank": lessons.effective_rank(),
     },
-    "The block": {
+    "Transformer block": {
         **{f"{name.capitalize()}-norm": formula for name, formula in lessons.PLACED.items()},
         "LayerNorm": lessons.LAYER_NORM,
         "RMSNorm": lessons.RMS_NORM,
@@ -157,15 +157,30 @@ _WITH: dict[str, dict[str, Formula]] = {
 }
 PAGES = (
     *("Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache"),
-    *("Contributions", "Ablation", "Patching", "Explanation", "Positions", "Masks", "Cost"),
-    *("Similarity", "Kernels", "Why √d?", "Several heads", "The block", "Why the residual?"),
+    *(
+        "Contributions",
+        "Ablation",
+        "Patching",
+        "Explanation",
+        "Positional encoding",
+        "Masks",
+        "Cost",
+    ),
+    *(
+        "Embeddings and similarity",
+        "Kernels",
+        "Why √d?",
+        "Multi-head attention",
+        "Transformer block",
+        "Why the residual?",
+    ),
     *(
         "Order",
         "Cheaper attention",
         "Recurrence",
         "Scaling",
         "Diagram",
-        "Encoder",
+        "Masked language model",
         "Translation",
         "Vision",
     ),

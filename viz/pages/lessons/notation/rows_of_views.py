@@ -6,7 +6,7 @@
 from viz.pages.lessons.notation.rows import Row
 
 _CHEAP, _DOWN = ("Cheaper attention",), ("Why the residual?",)
-_TEXTS = ("Beam search", "Encoder", "Logit lens", "Next token", "Tokens", "Why the residual?")
+_TEXTS = ("Beam search", "Masked language model", "Logit lens", "Next token", "Tokens", "Why the residual?")
 OUTPUT = (
     Row("W_U", "unembedding: stream to logits", "D V", "unembed.weight.T"),
     Row("W_E", "embedding: a row for each token", "V D", "embed.weight"),
@@ -15,7 +15,7 @@ OUTPUT = (
     Row("p", "probability of a token", "V", "model.analysis.probabilities.distribution", _TEXTS),
     Row(r"\mathrm{LogitLens}", "logits of a layer’s stream", "V", "model.analysis.lens.logit_lens"),
     Row(r"\mathrm{norm}_{\mathrm{final}}", "the norm before the unembedding", "", "final_norm.gain"),
-    Row("x", "tokens of the text", "T", "decoder.ids", ("Encoder", "Tokens")),
+    Row("x", "tokens of the text", "T", "decoder.ids", ("Masked language model", "Tokens")),
     Row("w", "tokens of the text", "T", "decoder.ids", _DOWN),
     Row("x", "the text it begins with", "", "model.decoding.beam.beam_search", ("Beam search",)),
     Row("y", "the tokens written after it", "", "model.decoding.beam.Candidate", ("Beam search",)),
@@ -73,11 +73,11 @@ EXPERIMENTS = (
 )
 _RECURRENCE, _SCALING = ("Recurrence",), ("Scaling",)
 LESSONS = (
-    Row("a", "the first vector", "", "model.analysis.similarity.compare", ("Similarity",)),
-    Row("b", "the second vector", "", "model.analysis.similarity.compare", ("Similarity",)),
-    Row("x", "a vector’s number across", "", "model.analysis.similarity.compare", ("Similarity",)),
-    Row("y", "a vector’s number upwards", "", "model.analysis.similarity.compare", ("Similarity",)),
-    Row(r"\theta", "angle between two vectors", "", "model.analysis.similarity.compare", ("Similarity",)),
+    Row("a", "the first vector", "", "model.analysis.similarity.compare", ("Embeddings and similarity",)),
+    Row("b", "the second vector", "", "model.analysis.similarity.compare", ("Embeddings and similarity",)),
+    Row("x", "a vector’s number across", "", "model.analysis.similarity.compare", ("Embeddings and similarity",)),
+    Row("y", "a vector’s number upwards", "", "model.analysis.similarity.compare", ("Embeddings and similarity",)),
+    Row(r"\theta", "angle between two vectors", "", "model.analysis.similarity.compare", ("Embeddings and similarity",)),
     Row("f", "the answer at x", "", "model.analysis.kernels.estimate", ("Kernels",)),
     Row("x", "where it is asked; x_i where it was measured", "", "model.analysis.kernels.Points", ("Kernels",)),
     Row("y", "what was measured", "", "model.analysis.kernels.Points", ("Kernels",)),
@@ -89,8 +89,8 @@ LESSONS = (
     Row("U", "its matrix for keys", "Dh Dh", "model.analysis.additive.Drawn", ("Kernels",)),
     Row("v", "its last weights", "Dh", "model.analysis.additive.Drawn", ("Kernels",)),
     Row(r"\mathrm{erank}", "effective rank: how many directions a matrix uses evenly", "", "model.analysis.several.effective_rank"),
-    Row("p", "share of a singular value in their sum", "", "model.analysis.several.effective_rank", ("Several heads",)),
-    Row(r"\sigma", "singular values, largest first", "", "model.analysis.several.spectra", ("Cheaper attention", "Several heads")),
+    Row("p", "share of a singular value in their sum", "", "model.analysis.several.effective_rank", ("Multi-head attention",)),
+    Row(r"\sigma", "singular values, largest first", "", "model.analysis.several.spectra", ("Cheaper attention", "Multi-head attention")),
     Row("f", "what a block adds, or alone is", "", "model.analysis.depth.gradient_lengths", _DOWN),
     Row("J", "derivative of a block by what goes into it", "D D", "model.analysis.depth.gradient_lengths", _DOWN),
     Row("y", "what comes out at the end", "", "model.analysis.depth.gradient_lengths", _DOWN),
