@@ -97,6 +97,7 @@ def open_view(
         # Seconds, where weights are large or dequantised.
         with where, st.spinner("Opening the model…"):
             kind = runs.opened(handle).input_kind
+        opened = handle
         sentence = typed.sentence if kind == "text" else ""
         asked = Asked(partial(ask.run, handle, sentence))
         if lacking := missing(page.NEEDS, asked.answer.offers):
@@ -116,7 +117,7 @@ def open_view(
     for line in runs.unusable_models():
         notices.add(line)
     notices.show()
-    _say_what_is_off(view)
+    _say_what_is_off(opened)
     if reason:
         it = f"{runs.called(chosen)}: {reason}. Shown instead: {view.called}."
         words.notice(f"{page.TITLE} does not apply to {it}")
@@ -141,7 +142,7 @@ def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> Del
     trace = view.run.trace
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if is_elsewhere or trace.main.kind == "patches":
-            words.caption(f"{view.called}: {_described(view)}")
+            words.caption(_described(view))
         elif len(trace.streams) == 1:
             words.token_strip(trace.tokens, runs.predicted(view.run))
         else:
@@ -342,15 +343,15 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         st.caption(f"Headlight {VERSION}")
 
 
-def _report(view: View) -> tuple[Finding, ...]:
+def _report(handle: ModelHandle) -> tuple[Finding, ...]:
     """What was found when the model was opened; empty for those whose files are checked whole."""
-    found = runs.opened(view.handle)
+    found = runs.opened(handle)
     return found.report if isinstance(found, Adopted) else ()
 
 
 def _show_report(view: View) -> None:
     """What was found when the model was opened, what is off first."""
-    report = sorted(_report(view), key=lambda one: not one.is_off)
+    report = sorted(_report(view.handle), key=lambda one: not one.is_off)
     if report:
         st.caption("When it was opened, its files and a short run were looked through:")
     for one in report:
@@ -365,16 +366,16 @@ def _say_whose_page(view: View, architecture: str) -> None:
         words.notice(f"This page is not for {runs.called(chosen)}: it shows {view.called}. {why}")
 
 
-def _say_what_is_off(view: View) -> None:
-    for one in _report(view):
+def _say_what_is_off(handle: ModelHandle) -> None:
+    called, report = runs.called(handle.spelled), _report(handle)
+    for one in report:
         if one.is_said:
-            words.notice(f"Of {view.called} {one.text}.")
-    off = [one.text for one in _report(view) if one.is_off]
+            words.notice(f"Of {called} {one.text}.")
+    off = [one.text for one in report if one.is_off]
     if off:
         things = "One thing is" if len(off) == 1 else f"{len(off)} things are"
         words.notice(
-            f"{things} off with {view.called}: {off[0]}. "
-            "The badge beside the sentence has the list."
+            f"{things} off with {called}: {off[0]}. The badge beside the sentence has the list."
         )
 
 

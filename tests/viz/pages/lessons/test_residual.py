@@ -15,7 +15,7 @@ def test_nothing_is_measured_before_it_is_asked_for() -> None:
     app = open_page(TITLE, sentence=TOM)
     assert lines(app, "error") == []
     assert not any(np.isfinite(numbers(x["y"])).any() for x in chart(app, "depth-first").data)
-    assert "Nothing is measured yet: 24 small networks take a few seconds." in lines(app, "note")
+    assert "Nothing is measured yet: 24 small networks take a few seconds." in lines(app, "aside")
 
 
 def test_own_gradients_are_there(shelf: Path) -> None:
