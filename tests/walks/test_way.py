@@ -263,7 +263,7 @@ def test_typing_is_one_step_of_back(page: Page) -> None:
     expect(sentence).to_have_value(TOM)
     expect(strip(page).first).to_have_text("Tom")
     sentence.fill("a dog")  # and on at once: it was kept, and Back passed it over
-    turn_to(page, "Masks")
+    turn_to(page, "Heads")
     expect(sentence).to_have_value("a dog")
     go(page, "back")
     settle(page, "Attention")
