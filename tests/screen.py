@@ -160,7 +160,7 @@ def rail(page: Page) -> Locator:
 
 def turn_to(page: Page, title: str) -> None:
     """Go to another page by its name, by the rail where its link is in sight."""
-    link = rail(page).locator(f'a[data-page="{title}"]:visible')
+    link = rail(page).locator(f'a[data-page="{title}"]:visible').first
     if link.count():
         link.click()
     else:

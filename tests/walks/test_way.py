@@ -342,13 +342,13 @@ def test_a_lesson_that_was_read_to_its_end_has_a_tick(page: Page) -> None:
     expect(other.locator(".hl-tick")).to_be_hidden()
 
 
-def test_tabs_lead_to_pages_of_one_subject(page: Page) -> None:
-    arrive(page, page="Next token", sentence=TOM)
-    entry = rail(page).get_by_role("link", name="Sampling", exact=True)
-    expect(entry).to_have_attribute("aria-current", "page")
-    tabs = page.get_by_role("navigation", name="Tabs")
-    tabs.get_by_role("link", name="Beam search").click()
+def test_pages_of_one_subject_stand_below_their_entry(page: Page) -> None:
+    arrive(page, page="Attention", sentence=TOM)
+    views = rail(page)
+    expect(views.get_by_role("link", name="Beam search")).to_have_count(0)
+    views.get_by_role("link", name="Sampling", exact=True).click()
+    settle(page, "Next token")
+    views.get_by_role("link", name="Beam search").click()
     settle(page, "Beam search")
     assert query(page)["sentence"] == TOM
-    expect(tabs.locator("[aria-current]")).to_have_text("Beam search")
-    expect(entry).to_have_attribute("aria-current", "page")
+    expect(views.locator("[aria-current=page]")).to_have_text("Beam search")

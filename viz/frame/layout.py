@@ -13,13 +13,6 @@ from viz.live import component
 from viz.live.chart.data import chart_data
 from viz.theme import css_variables, palette
 
-TABS = "tabs-of-page"
-
-
-def put_tabs(tabs: str) -> None:
-    """What stands beside the page's heading: our own HTML."""
-    st.session_state[TABS] = tabs
-
 
 def apply_colors() -> None:
     """Give the page's style sheet the colours of the browser's light or dark theme."""
@@ -35,8 +28,6 @@ def heading(icon: str, title: str, line: str, more: str = "") -> DeltaGenerator:
     with row:
         st.title(f"{icon} {title}", anchor=False, width="content")
         st.markdown(line, help=more or None, width="content")
-        if beside := st.session_state.get(TABS, ""):
-            st.html(beside, width="content")
     return row
 
 

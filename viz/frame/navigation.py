@@ -12,7 +12,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, layout, presenting, rail, state, tours, words
+from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
@@ -36,7 +36,6 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     lessons = tours.lessons("" if has_entry else title)
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
     rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
-    layout.put_tabs(rail.tabs(tracks, title))
     draw = guarded(partial(_draw, by_title[title]))
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()

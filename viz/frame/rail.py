@@ -14,7 +14,7 @@ from viz.live import component
 
 @dataclass(frozen=True)
 class Destination:
-    """One entry of the rail: a page, or several of one subject, which its tabs lead to."""
+    """One entry of the rail: a page, or several of one subject, below it while one is open."""
 
     pages: tuple[Page, ...]
     title: str = ""  # where it is not called as its first page is
@@ -54,16 +54,6 @@ def show(tracks: Sequence[Track[Destination | Lesson]], title: str) -> None:
         component.keep_opened()
 
 
-def tabs(tracks: Sequence[Track[Destination]], title: str) -> str:
-    """Links to the pages that share an entry with this one; nothing where it is alone there."""
-    every = (one for track in tracks for one in track.entries)
-    pages = next((one.pages for one in every if one.has(title)), ())
-    if len(pages) < 2:
-        return ""
-    links = "".join(_link(page.TITLE, page.TITLE, title == page.TITLE, "") for page in pages)
-    return f'<nav class="hl-tabs" aria-label="Tabs">{links}</nav>'
-
-
 def _track(track: Track[Destination | Lesson], title: str) -> str:
     name = html.escape(track.title)
     links = "".join(_entry(one, n, title) for n, one in enumerate(track.entries, 1))
@@ -76,10 +66,7 @@ def _track(track: Track[Destination | Lesson], title: str) -> str:
 
 def _entry(entry: Destination | Lesson, number: int, title: str) -> str:
     if isinstance(entry, Destination):
-        first = entry.pages[0]
-        return _link(
-            first.TITLE, entry.title or first.TITLE, entry.has(title), _mark(_name_of(first.ICON))
-        )
+        return _destination(entry, title)
     address, name = html.escape(entry.address), html.escape(entry.title)
     done = " data-done" if entry.is_done else ""
     return (
@@ -89,19 +76,24 @@ def _entry(entry: Destination | Lesson, number: int, title: str) -> str:
     )
 
 
-def _link(page: str, name: str, is_current: bool, mark: str) -> str:
+def _destination(entry: Destination, title: str) -> str:
+    first, is_open = entry.pages[0], entry.has(title)
+    name = entry.title or first.TITLE
+    mark = _mark(first.ICON.removeprefix(":material/").removesuffix(":"))
+    below = [page.TITLE for page in entry.pages if name != page.TITLE] if is_open else []
+    links = "".join(_link(page, page, _current(page == title)) for page in below)
+    current = ' aria-current="true"' if title in below else _current(is_open)
+    inside = f'<div class="hl-below">{links}</div>' if below else ""
+    return _link(first.TITLE, f"{mark}{html.escape(name)}", current) + inside
+
+
+def _link(page: str, inside: str, current: str) -> str:
     to = html.escape(page)
-    return (
-        f'<a href="?page={to}" data-page="{to}"{_current(is_current)}>{mark}{html.escape(name)}</a>'
-    )
+    return f'<a href="?page={to}" data-page="{to}"{current}>{inside}</a>'
 
 
 def _current(is_current: bool) -> str:
     return ' aria-current="page"' if is_current else ""
-
-
-def _name_of(icon: str) -> str:
-    return icon.removeprefix(":material/").removesuffix(":")
 
 
 def _mark(icon: str) -> str:

@@ -328,7 +328,11 @@ function hasOwnKeys(focused) {
  * @param {"next" | "back"} way
  */
 function neighbour(way) {
-  const links = Array.from(document.querySelectorAll(".hl-rail a[data-page]"));
+  /** @type {Map<string | null, Element>} */
+  const pages = new Map();
+  for (const link of document.querySelectorAll(".hl-rail a[data-page]"))
+    pages.set(link.getAttribute("data-page"), link);
+  const links = [...pages.values()];
   const open = links.findIndex((link) => link.getAttribute("aria-current") === "page");
   return links[open + (way === "next" ? 1 : -1)] ?? null;
 }

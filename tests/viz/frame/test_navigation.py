@@ -18,9 +18,9 @@ from viz.pages.look_inside import lens
 from viz.runs import CALLED, FIRST_MODEL
 
 
-def nav(app: AppTest, name: str) -> str:
-    """The HTML of the rail, hl-rail, or of the tabs beside the heading, hl-tabs."""
-    (body,) = (x.proto.body for x in app.get("html") if f'<nav class="{name}"' in x.proto.body)
+def nav(app: AppTest) -> str:
+    """The HTML of the rail."""
+    (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-rail"' in x.proto.body)
     return body
 
 
@@ -60,40 +60,42 @@ def test_pages_need_what_can_be_offered() -> None:
 
 
 def test_few_destinations_are_in_sight_and_every_page_is_two_clicks_away() -> None:
-    app = open_page("Attention", sentence=TOM)
-    rail = nav(app, "hl-rail")
+    app = open_page("Home", sentence=TOM)
+    rail = nav(app)
     in_sight = re.sub(r"(?s)</summary>.*?</details>", "</summary>", rail)
     assert len(links(in_sight)) + in_sight.count("<summary>") <= 14
-    assert current(rail) == ["Attention"]
+    assert current(rail) == ["Home"]
     assert "<details open" not in rail
-    tabs = [page for first, _ in links(rail) for page in tabs_of(first)]
+    below = [page for first, _ in links(rail) for page in entry_of(first)]
     begun = {query["page"] for query in lessons(rail)}
-    assert {page for page, _ in links(rail)} | set(tabs) | begun >= set(PAGES)
+    assert {page for page, _ in links(rail)} | set(below) | begun >= set(PAGES)
     assert lines(app, "note") == []
 
 
-def tabs_of(title: str) -> list[str]:
-    """The pages beside this one in its entry of the rail."""
+def entry_of(title: str) -> list[str]:
+    """The pages of an entry of the rail, by one of them."""
     return [page.TITLE for track in studio.TRACKS for one in track.entries if one.has(title)
             for page in one.pages]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("page", "entry", "beside"),
+    ("page", "entry", "below"),
     [
         ("Next token", "Next token", ["Next token", "Beam search"]),
         ("Beam search", "Next token", ["Next token", "Beam search"]),
-        ("Vision", "Attention", ["Attention", "Masked language model", "Translation", "Vision"]),
+        ("Vision", "Attention", ["Masked language model", "Translation", "Vision"]),
         ("KV cache", "KV cache", []),
     ],
 )
-def test_the_rail_and_the_tabs_say_where_one_is(page: str, entry: str, beside: list[str]) -> None:
-    app = open_page(page)
-    assert current(nav(app, "hl-rail")) == [entry]
-    assert ('data-group="More" open' in nav(app, "hl-rail")) == (page == "KV cache")
-    if beside:
-        assert [to for to, _ in links(nav(app, "hl-tabs"))] == beside
-        assert current(nav(app, "hl-tabs")) == [page]
+def test_the_rail_says_where_one_is(page: str, entry: str, below: list[str]) -> None:
+    rail = nav(open_page(page))
+    assert current(rail) == [page]
+    assert re.findall(r'data-page="([^"]*)" aria-current="true"', rail) == (
+        [entry] if below else []
+    )
+    assert ('data-group="More" open' in rail) == (page == "KV cache")
+    listed = re.findall(r'<div class="hl-below">(.*?)</div>', rail)
+    assert [to for part in listed for to, _ in links(part)] == below
 
 
 def lessons(rail: str) -> list[dict[str, str]]:
@@ -103,12 +105,12 @@ def lessons(rail: str) -> list[dict[str, str]]:
 
 
 def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
-    rail = nav(open_page("Masks"), "hl-rail")
+    rail = nav(open_page("Masks"))
     assert 'data-group="Learn" open' in rail
     (title,) = current(rail)
     (tour,) = (one["tour"] for one in lessons(rail) if one["page"] == "Masks")
     for page, step in (("Masks", "1"), ("Attention", "99")):
-        rail = nav(open_page(page, tour=tour, step=step), "hl-rail")
+        rail = nav(open_page(page, tour=tour, step=step))
         assert current(rail) == [title]
         assert (f'data-lesson="{title}" aria-current="page" data-done' in rail) == (step == "99")
         assert rail.count("data-done") == (step == "99")
