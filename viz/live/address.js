@@ -328,12 +328,8 @@ function hasOwnKeys(focused) {
  * @param {"next" | "back"} way
  */
 function neighbour(way) {
-  /** @type {Map<string | null, Element>} */
-  const pages = new Map();
-  for (const link of document.querySelectorAll(".hl-rail a[data-page]"))
-    pages.set(link.getAttribute("data-page"), link);
-  const links = [...pages.values()];
-  const open = links.findIndex((link) => link.getAttribute("aria-current") === "page");
+  const links = Array.from(document.querySelectorAll(".hl-rail :not(.hl-below) > a[data-page]"));
+  const open = links.findIndex((link) => link.hasAttribute("aria-current"));
   return links[open + (way === "next" ? 1 : -1)] ?? null;
 }
 
