@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TypeGuard
@@ -24,8 +25,10 @@ from model.sources.places import home
 
 def kept(file: Path) -> Path | None:
     """The folder of the copy of a file as it is now; None where none was kept."""
-    found = _place(file) if is_gguf(file) else None
-    return found if found is not None and found.is_dir() else None
+    with suppress(OSError):  # a home that cannot be looked into has no copy
+        if is_gguf(file) and (found := _place(file)).is_dir():
+            return found
+    return None
 
 
 def kept_since(file: Path) -> date | None:
@@ -36,7 +39,8 @@ def kept_since(file: Path) -> date | None:
 
 def remove(file: Path) -> None:
     """Have no copy of a file any longer."""
-    shutil.rmtree(_place(file), ignore_errors=True)
+    with suppress(OSError):  # the file is gone, and with it the name of its copy
+        shutil.rmtree(_place(file), ignore_errors=True)
 
 
 def can_keep(found: OpenModel) -> TypeGuard[Adopted]:

@@ -102,7 +102,8 @@ def open_view(
         asked = Asked(partial(ask.run, handle, sentence))
         if lacking := missing(page.NEEDS, asked.answer.offers):
             reason, handle = lacking[0], _standing_in(handle)
-            sentence = sentence or state.value(given.OWN_SENTENCE)
+            own = given.OWN_SENTENCE
+            sentence = sentence or state.value(own) or own.default
             asked = Asked(partial(runs.run, handle, sentence))
         run = asked.answer
         if kind == "text":

@@ -53,6 +53,8 @@ def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None
     assert any("Converted copy kept on" in text.value for text in app.text)
     app.button(key="remove-copy").click().run()
     assert converted.kept(file) is None
+    file.unlink()
+    converted.remove(file)  # whose copy was to be removed after it
 
 
 def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def test_a_page_that_needs_another_model_takes_one_and_says_so(
     assert lines(app, "error") == []
     assert app.title[0].value.endswith(page)
     assert query_of(app)["model"] == [model], "the choice stays, for pages that it has"
+    assert lines(open_page(page, model=model, sentence=""), "error") == []
     go(app, "Attention")
     assert not [line for line in lines(app, "note") if "does not apply" in line]
 

@@ -182,7 +182,8 @@ export class HeatMap {
    */
   #drawNames({ rowLabels, columnLabels, rowTitle, columnTitle }, { xaxis, yaxis, width, height }) {
     const named = [rowLabels, columnLabels, columnTitle, `${xaxis.range}`, `${yaxis.range}`];
-    named.push(String(width), String(height));
+    const lengths = [xaxis._length, yaxis._length, xaxis._offset, yaxis._offset];
+    named.push(String(width), String(height), String(lengths));
     if (this.#named.length && this.#named.every((value, i) => value === named[i])) return;
     this.#named = named;
     const [left, top] = [xaxis._offset, yaxis._offset];

@@ -106,6 +106,25 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, ke
     assert stages == list(steps_of(record, 3))
 
 
+OFF = """() => {
+    const map = document.querySelector('.hl-view-map .hl-map');
+    const {yaxis} = map.querySelector('.js-plotly-plot')._fullLayout;
+    return [...map.querySelectorAll('.hl-tick-row')].map((text, i) =>
+        Math.abs(text.y.baseVal[0].value - 4 - yaxis._offset - yaxis.c2p(i)));
+}"""
+
+
+def test_labels_stand_beside_their_rows_in_every_stage(bare: Page, key: str) -> None:
+    """The map is larger where no sums stand beside it; its labels stayed where they were."""
+    open_microscope(bare, key, attention=KINDS[0], stage="weights")
+    for stage in ("product", "weights", "masked"):
+        bare.locator(f"input[name=hl-stage][value={stage}]").click()
+        expect(bare.locator(".hl-formula .hl-now").first).to_have_attribute("data-of", stage)
+        expect(bare.locator(".hl-view-map .hl-map[data-busy]")).to_have_count(0)
+        off = bare.evaluate(OFF)
+        assert off and max(off) < 1, stage
+
+
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
     open_microscope(bare, key)
     expect(bare.locator(".hl-grid-title")).to_have_text([group_of(x).title for x in KINDS])
