@@ -162,6 +162,17 @@ def _length(start: int, end: int) -> int:
     return end - start
 
 
+def folder_to_write(folder: Path) -> Path:
+    """The folder itself, made where there is none; ValueError where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {spelled(folder)}: {_reason(error)}; {_remedy(error)}"
+        ) from None
+    return folder
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """`with replacing(path) as new:` write to `new`; on success it takes the place of `path`.

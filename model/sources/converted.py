@@ -15,7 +15,7 @@ from typing import TypeGuard
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
-from model.files import MEGABYTE, is_gguf
+from model.files import MEGABYTE, folder_to_write, is_gguf
 from model.lines import one_line, spelled
 from model.sources.adopted import Adopted
 from model.sources.folder import config_in
@@ -71,8 +71,7 @@ def keep(found: Adopted) -> None:
     folder, needed = _place(found.folder), size_of_copy(found) + 100 * MEGABYTE
     new, inner = folder.with_name(f"{folder.name}.{os.getpid()}.new"), found.model.inner
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(folder.parent).free
+        free = shutil.disk_usage(folder_to_write(folder.parent)).free
         if free < needed:
             raise ValueError(
                 f"a copy needs {needed / MEGABYTE:,.0f} MB in {spelled(folder.parent)}, and "

@@ -15,7 +15,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from model.files import LARGEST_CONFIG, folder_at, folder_in, is_gguf, read_json, replacing
+from model.files import (
+    LARGEST_CONFIG,
+    folder_at,
+    folder_in,
+    folder_to_write,
+    is_gguf,
+    read_json,
+    replacing,
+)
 from model.lines import quoted, spelled
 from model.sources import nanogpt
 from model.sources.hub import is_name
@@ -148,14 +156,18 @@ def forget(folder: Path) -> None:
 def _write(places: list[Path]) -> None:
     if seen := _seen.get():
         seen.clear()
-    _list().parent.mkdir(parents=True, exist_ok=True)
-    with replacing(_list()) as new:
-        new.write_text(json.dumps({"folders": [str(place) for place in places]}), encoding="utf-8")
+    text = json.dumps({"folders": [str(place) for place in places]})
+    try:
+        folder_to_write(home())
+        with replacing(_list()) as new:
+            new.write_text(text, encoding="utf-8")
+    except ValueError as error:
+        raise ValueError(f"{error} ({HOME} says where)") from None
 
 
 def home() -> Path:
     """Where lies what is kept from start to start."""
-    return Path(os.environ.get(HOME) or Path.home() / ".headlight")
+    return Path(os.path.expanduser(os.environ.get(HOME) or "~/.headlight"))
 
 
 def _list() -> Path:

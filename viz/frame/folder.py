@@ -116,7 +116,13 @@ def _keep(found: Adopted) -> None:
 def _show_remembered() -> None:
     """The folders that were opened so; one that is forgotten is no longer in the list of models."""
     for folder in places.remembered():
-        with st.container(horizontal=True, vertical_alignment="center"):
+        row = st.empty()
+        with row.container(horizontal=True, vertical_alignment="center"):
             st.text(str(folder), width="stretch")
-            forget = unbroken(places.forget)
-            st.button("Forget", key=f"forget {folder}", on_click=forget, args=(folder,))
+            is_unwanted = st.button("Forget", key=f"forget {folder}")
+        if is_unwanted:
+            try:
+                places.forget(folder)
+                row.empty()
+            except ValueError as error:
+                words.notice(str(error), kind="error")

@@ -115,6 +115,9 @@ def test_no_copy_is_begun_that_has_no_room(file: Path, monkeypatch: pytest.Monke
     with pytest.raises(ValueError, match=r"a copy needs 100 MB in .*, and 5 MB are free"):
         converted.keep(open_named(str(file), "cpu"))
     assert list((file.parent / "home" / "converted").iterdir()) == []
+    monkeypatch.setenv(HOME, str(file))
+    with pytest.raises(ValueError, match=r"^cannot write .*converted: Not a directory; choose"):
+        converted.keep(open_named(str(file), "cpu"))
 
 
 def _said(**more: object) -> Callable[[Path], object]:

@@ -1,7 +1,9 @@
 """Protects the dialog that opens a folder by its path: a model opens, or one line says why not."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
+from typing import Never
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -83,6 +85,23 @@ def test_a_folder_is_forgotten(tmp_path: Path) -> None:
     (button,) = (button for button in app.button if button.label == "Forget")
     button.click().run()
     assert places.remembered() == []
+
+
+def test_where_nothing_can_be_kept_one_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places.remember(saved(tmp_path / "my-gpt2"))
+    app = _asked()
+    monkeypatch.setattr("os.replace", _refused)
+    line = f"cannot write {tmp_path}/home/folders.json: Read-only file system; choose another place"
+    (button,) = (button for button in app.button if button.label == "Forget")
+    for tried in (button.click().run(), _given(_asked(), str(saved(tmp_path / "other")))):
+        (said,) = lines(tried, "error")
+        assert said == f"{line} (HEADLIGHT_HOME says where)"
+
+
+def _refused(*_: object) -> Never:
+    raise OSError(errno.EROFS, "Read-only file system")
 
 
 def test_only_the_person_at_this_machine_opens_folders(monkeypatch: pytest.MonkeyPatch) -> None:
