@@ -27,6 +27,7 @@ class Stored:
     bytes: int
     kind: str
     in_memory: int
+    each_in_memory: int
     kind_in_memory: str
 
 
@@ -42,6 +43,7 @@ def stored(handle: ModelHandle) -> Stored:
         sum(x.n_bytes for x in tensors),
         kinds.pop() if len(kinds) == 1 else "",
         sum(weight.nbytes for weight in weights),
+        weights[0].element_size(),
         str(weights[0].dtype).removeprefix("torch."),
     )
 

@@ -48,6 +48,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build("bert", vocab_size=12).save_pretrained(folder / "mute-bert")  # without a tokenizer
     saved(folder / "whole-bert", "bert")  # whose tokenizer has no mask token
     saved(folder / "some-marian", "marian", end="</s>")
+    saved(folder / "some-bart", "bart", end="</s>")
     saved(folder / "capped", "gemma2", attn_logit_softcapping=1.0)
     saved(folder / "sunk", "gpt_oss")
     saved(folder / "gemma", "gemma3")
@@ -245,6 +246,12 @@ def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     assert lines(app, "error") == []
 
 
+def test_of_one_token_no_head_is_measured() -> None:
+    app = open_page("Heads", model="some-deepseek", sentence="red")
+    assert lines(app, "error") == []
+    assert lines(app, "note")[-1].startswith("A token alone has nothing to choose from")
+
+
 def test_one_limit_of_tokens_is_called_by_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +327,11 @@ def test_home_shows_a_model_that_gives_no_words() -> None:
     spec = live_data(app)["spec"]
     assert (spec["goal"], spec["d_model"], spec["has_stream"]) == ("vectors", D, True)
     assert spec["asked"] == len(spec["labels"]) // 2, "it sees both sides"
+
+
+def test_the_file_of_a_model_may_have_more_than_its_weights() -> None:
+    app = open_page("Cost", model="some-bart", sentence="the red dog", inspect="check")
+    assert lines(app, "error") == [] and checks_shown(app)
 
 
 def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:

@@ -74,7 +74,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
 def _file(view: View, shape: Shape | Seen) -> None:
     """Weights and bytes from the sizes, beside those of the file and of memory."""
     total, file = sum(parameters(shape).values()), counting.stored(view.handle)
-    is_seen = isinstance(shape, Seen)  # its file may have more, as a tied matrix twice
+    is_seen = isinstance(shape, Seen)  # its file may have more, as a buffer, or a tied matrix twice
     per_number = 0 if is_seen else counting.BYTES.get(file.kind, 0)
     predicted = "in its parts" if is_seen else "from the sizes"
     rows: list[tuple[str, str, Said]] = [
@@ -92,7 +92,7 @@ def _file(view: View, shape: Shape | Seen) -> None:
                 f"{file.bytes:,}",
             )
         )
-    size = file.in_memory // max(1, file.numbers)
+    size = file.each_in_memory
     name = f"bytes in memory, {size} each ({file.kind_in_memory})"
     rows.append((name, f"{total * size:,}", f"{file.in_memory:,}"))
     words.table(

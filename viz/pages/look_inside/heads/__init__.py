@@ -1,5 +1,7 @@
 """Heads: what every head does, measured on this sentence or on a whole text, and the counts."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from viz.digits import digits
@@ -57,8 +59,12 @@ def render(view: View) -> None:
         chosen = _measured_on(view)
     reading = _of_text(view) if chosen == TEXT else _reading(view, chosen)
     if reading is None:
-        return
-    axes = _axes(reading)
+        return None
+    names = [name for name in MEASURES if reading.has(name)]
+    if not names:
+        words.notice("A token alone has nothing to choose from: no head can be measured on it.")
+        return _maps(view)
+    axes = _axes(names)
     notices.show()
     left, right = layout.two_up("heads")
     with left:
@@ -69,7 +75,7 @@ def render(view: View) -> None:
     _maps(view)
     table.draw(view, reading, axes)
     counts.draw(reading)
-    _inspect(view, reading, axes)
+    return _inspect(view, reading, axes)
 
 
 def _measured_on(view: View) -> str:
@@ -111,9 +117,8 @@ def _reading(view: View, chosen: str) -> Reading:
     return on_sentence
 
 
-def _axes(reading: Reading) -> tuple[str, str, str]:
-    """The measures across, up and as colour."""
-    names = [name for name in MEASURES if reading.has(name)]
+def _axes(names: Sequence[str]) -> tuple[str, str, str]:
+    """The measures across, up and as colour, of those that there are."""
     chosen = []
     with layout.slim_row("axes"):
         for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
