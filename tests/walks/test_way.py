@@ -321,6 +321,10 @@ def test_a_track_that_was_opened_stays_open(page: Page) -> None:
 
 def test_a_lesson_that_was_read_to_its_end_has_a_tick(page: Page) -> None:
     arrive(page, page="Attention")
+    sentence = page.get_by_role("textbox", name="Sentence", exact=True)
+    sentence.fill("A text of one's own")
+    sentence.blur()
+    page.wait_for_url("**sentence=**")
     track = rail(page).locator("details[data-group=Learn]")
     track.locator("summary").click()
     lesson, other = track.get_by_role("link").first, track.get_by_role("link").nth(1)
@@ -333,6 +337,7 @@ def test_a_lesson_that_was_read_to_its_end_has_a_tick(page: Page) -> None:
     for number in range(2, last + 1):
         panel.get_by_role("link", name="Next →").click()
         expect(panel).to_contain_text(f"{number} of {last}")
+    expect(sentence).to_have_value("A text of one's own")
     expect(lesson.locator(".hl-tick")).to_be_visible()
     panel.get_by_role("link", name="Next: ").click()
     expect(panel).to_contain_text("1 of")

@@ -33,7 +33,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     # The address is written last, and its place is always the same.
     first = st.container(key="address-first")
     has_entry = any(one.has(title) for track in tracks for one in track.entries)
-    lessons = tours.lessons("" if has_entry else title)
+    lessons = tours.lessons(title, has_entry=has_entry)
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
     rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
     draw = guarded(partial(_draw, by_title[title]))
@@ -41,7 +41,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     st.navigation([page], position="hidden").run()
     with first:
         address.write(title)
-        tours.bring_into_sight()
+        tours.bring_into_sight(title)
 
 
 @runs.at_one_look()
@@ -58,7 +58,7 @@ def _draw(page: Page) -> None:
             if st.session_state.get(DRAWN, (title, model)) != (title, model):
                 working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
 
-        is_on_tour = tours.show(above)  # its arrow keys want the keyboard
+        is_on_tour = tours.show(above, title)  # its arrow keys want the keyboard
         has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key

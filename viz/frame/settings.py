@@ -72,7 +72,7 @@ def named(name: str, label: str, names: dict[str, str], pages: tuple[str, ...]) 
 # --- every page -------------------------------------------------------------------------------
 
 PAGE = declared(Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
-TOUR = declared(Choice[str]("tour", "Tour", "", refusal="Tour “{raw}” does not exist."))
+TOUR = declared(Choice[str]("tour", "Lesson", "", refusal="Lesson “{raw}” does not exist."))
 STEP = declared(Number("step", "Step", 1, 1, 99))
 SENTENCE = declared(Text("sentence", "Sentence", ""))
 MODEL = declared(Choice[str]("model", "Model", ""))

@@ -14,12 +14,13 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.settings import PAGE, SETTINGS, modern
+from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR, modern
 
 Value = TypeVar("Value")
 
 WAITING = "set-and-not-drawn"
 LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
+TYPED = "last-sentence-that-was-typed"
 BEFORE, PUT = "address-before-the-last-step", "set-since-the-last-address"
 # Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
 # that it is sent. What is longer cannot be opened again.
@@ -160,6 +161,8 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
     for name, raw in changes.items():
         if prefix + name in SETTINGS:
             put((SETTINGS[prefix + name], raw))
+    if SENTENCE.name in changes:
+        st.session_state[TYPED] = changes[SENTENCE.name]
 
 
 # --- the address ------------------------------------------------------------------------------
@@ -240,6 +243,9 @@ def go(page: str | None = None, query: str | None = None, *, is_new: bool = Fals
         return
     changed = dict(st.session_state.get(PUT, {}))
     wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
+    typed = st.session_state.get(TYPED)
+    if typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
+        wanted.setdefault(SENTENCE.name, typed)
     title = wanted.get(PAGE.name, "")
     kept = {name: raw for name, raw in _address().items() if not _shown_on(name, title)}
     for name, setting in SETTINGS.items():

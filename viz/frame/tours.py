@@ -70,6 +70,7 @@ PLACES = {
     "diagram": ".hl-diagram",
     "page": ".st-key-page",
 }
+LEAVE = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
 # Where the window is too small for sentences and place at once; the browser scrolls.
 LOOK = '<button type="button" class="hl-look">See the place</button> '
 
@@ -195,36 +196,53 @@ def know(pages: Sequence[str]) -> None:
     st.session_state[PAGES] = tuple(pages)
 
 
-def lessons(page: str) -> tuple[Lesson, ...]:
-    """The tours as entries of the rail; without an open one that which begins on this page is."""
-    opened = _open_step()
+def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
+    """The tours as entries of the rail: open is that whose step is on this page.
+
+    Without a step that which begins on this page is, where that `has_entry` of its own not.
+    """
+    opened, found_ones = _open_step(), found()
+    tour, number, step = opened or (None, 0, None)
+    if step and page not in _pages_of(step):
+        tour = None
+    elif not step and not has_entry:
+        tour = next((one for one in found_ones if _pages_of(one.steps[0])[0] == page), None)
     return tuple(
         Lesson(
-            tour.title,
-            link_to(tour, 1),
-            is_open=tour is opened[0] if opened else _page_of(tour.steps[0]) == page,
-            is_done=opened is not None and tour is opened[0] and opened[1] == len(tour.steps),
+            one.title,
+            link_to(one, 1),
+            is_open=one is tour,
+            is_done=one is tour and number == len(one.steps),
         )
-        for tour in found()
+        for one in found_ones
     )
 
 
-def show(where: DeltaGenerator) -> bool:
-    """The open step, with the place it is about framed; False without a tour."""
+def show(where: DeltaGenerator, page: str) -> bool:
+    """The open step, with the place it is about framed, or from another page the way back to it.
+
+    False where no step is on this page.
+    """
     for line in _found()[1]:
         notices.add(line)
     opened = _open_step()
     if not opened:
         return False
     tour, number, step = opened
+    is_here = page in _pages_of(step)
     with where, st.container(key="tour"):
-        st.html(_panel(tour, number, step) + _spotlight(step.look))
-    return True
+        if is_here:
+            st.html(_panel(tour, number, step) + _spotlight(step.look))
+        else:
+            to = _arrow(link_to(tour, number), "next", f"Go on with the lesson: {step.title} →")
+            st.html(_card(tour, number, f"{to}{LEAVE}"))
+    return is_here
 
 
-def bring_into_sight() -> None:
+def bring_into_sight(page: str) -> None:
     """Scroll to what the open step is about; called once its page is drawn."""
-    if opened := _open_step():
+    opened = _open_step()
+    if opened and page in _pages_of(opened[2]):
         tour, number, step = opened
         component.bring_into_sight(f"{tour.name} {number}", PLACES[step.look])
 
@@ -252,16 +270,16 @@ def _address(tour: Tour, number: int, link: str) -> str:
     return "?" + urlencode({**query, **where, **larger})
 
 
-def _page_of(step: Step) -> str:
-    query = modern(dict(parse_qsl(step.link.removeprefix("?"), keep_blank_values=True)))
-    return query.get(PAGE.name, "")
+def _pages_of(step: Step) -> list[str]:
+    """Where it leads, and where its answer is shown."""
+    queries = (modern(dict(parse_qsl(x.removeprefix("?")))) for x in (step.link, step.show))
+    return [query.get(PAGE.name, "") for query in queries]
 
 
 def _panel(tour: Tour, number: int, step: Step) -> str:
     last = len(tour.steps)
     back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
     on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
-    leave = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and step.show:
         question += f' <a href="{html.escape(_address(tour, number, step.show))}">Show me</a>'
@@ -272,12 +290,16 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
         else ""
     )
     look = "" if step.look == "page" else LOOK
+    head = f"<h2>{html.escape(step.title)}</h2>{back}{on}{LEAVE}"
+    return _card(tour, number, head, f"<p>{html.escape(step.text)}</p>{look}{question}{notes}")
+
+
+def _card(tour: Tour, number: int, head: str, body: str = "") -> str:
+    title, last = html.escape(tour.title), len(tour.steps)
     return (
-        f'<section class="hl-tour" translate="yes" aria-label="Lesson: {html.escape(tour.title)}">'
+        f'<section class="hl-tour" translate="yes" aria-label="Lesson: {title}">'
         f'<header><progress max="{last}" value="{number}"></progress>'
-        f"<small>{html.escape(tour.title)} · {number} of {last}</small>"
-        f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}</header>"
-        f"<p>{html.escape(step.text)}</p>{look}{question}{notes}</section>"
+        f"<small>{title} · {number} of {last}</small>{head}</header>{body}</section>"
     )
 
 

@@ -141,6 +141,16 @@ def test_a_broken_tour_is_one_line_with_file_and_line(kind: str, folder: Path) -
     assert len(shown) == 1, "the other tour stays"
 
 
+def test_away_from_its_page_a_lesson_only_leads_back(folder: Path) -> None:
+    (folder / "mine.toml").write_text(GOOD, encoding="utf-8")
+    for page in ("Attention", "Masks"):
+        assert "Look." in panel({"page": page, "tour": "mine"})
+    away = html.unescape(panel({"page": "Heads", "tour": "mine"}))
+    assert "Look." not in away
+    assert 'href="?page=Attention&layer=1&tour=mine&step=1"' in away
+    assert "Go on with the lesson: One →" in away
+
+
 def test_text_of_a_tour_is_text(folder: Path) -> None:
     hostile = "<script>window.hacked=1</script>"
     text = GOOD.replace("Look.", hostile).replace("Why?", hostile).replace("One", hostile)
