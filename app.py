@@ -12,15 +12,18 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from model.memory import look_at_new_objects_alone
+from viz import inside_streamlit
 from viz.guard import Access, Guard, access_from, most_visitors
-from viz.live.callbacks import hear_every_message, write_in_turn
 from viz.live.routes import ROUTES
-from viz.sockets import send_at_once, send_no_more_than_fits
 
 
 def access() -> Access:
-    """Who may speak to the app, by the environment; a wrong entry ends the start with one line."""
+    """Who may speak to the app, by the environment; a wrong entry ends the start with one line.
+
+    So does a Streamlit that is built otherwise.
+    """
     try:
+        inside_streamlit.refuse_unknown()
         most_visitors(os.environ)
         if st.get_option("server.baseUrlPath"):
             raise ValueError("Headlight is served at the root of a host; unset server.baseUrlPath")
@@ -62,10 +65,10 @@ def stay_offline() -> None:
 @asynccontextmanager
 async def starting(app: st.App) -> AsyncIterator[None]:
     """Warm up in a thread: the server answers at once, and the browser loads meanwhile."""
-    send_at_once(asyncio.get_running_loop())
-    send_no_more_than_fits()
-    hear_every_message()
-    write_in_turn()
+    inside_streamlit.send_at_once(asyncio.get_running_loop())
+    inside_streamlit.send_no_more_than_fits()
+    inside_streamlit.hear_every_message()
+    inside_streamlit.write_in_turn()
     threading.Thread(target=warm_up, daemon=True).start()
     yield
 

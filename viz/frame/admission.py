@@ -4,9 +4,8 @@ import os
 from weakref import WeakSet
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from viz import inside_streamlit
 from viz.guard import VISITORS_VARIABLE, most_visitors
 
 SEAT = "seat"
@@ -16,12 +15,11 @@ class _Seat:
     """What a session holds for as long as it lasts."""
 
     def __init__(self) -> None:
-        context = get_script_run_ctx()
-        self.session = context.session_id if context else ""
+        self.session = inside_streamlit.session_id()
 
     def is_used(self) -> bool:
-        """Whether its visitor is connected; Streamlit keeps sessions a while after they left."""
-        return runtime.exists() and runtime.get_instance().is_active_session(self.session) is True
+        """Whether its visitor is connected."""
+        return inside_streamlit.is_connected(self.session)
 
 
 _seats: WeakSet[_Seat] = WeakSet()

@@ -10,9 +10,9 @@ from viz.frame import memory, state
 from viz.frame.kinds import Choice, Flag, Number, Numbers, Text
 from viz.frame.settings import AFTER
 from viz.frame.view import View
+from viz.inside_streamlit import unbroken
 from viz.kit.wire import Option, Settings
 from viz.live import component
-from viz.live.callbacks import unbroken
 from viz.live.pickers.data import Picker, pickers_data
 
 Value = TypeVar("Value")

@@ -21,7 +21,7 @@ from viz.formulas import FORMULAS
 from viz.frame import controls, state, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
-from viz.live.callbacks import unbroken
+from viz.inside_streamlit import unbroken
 
 Tables = dict[str, Callable[[], bytes]]  # files by their names, made when they are asked for
 

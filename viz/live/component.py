@@ -10,11 +10,11 @@ from typing import Any
 import streamlit as st
 from streamlit.components.v2 import component
 
+from viz.inside_streamlit import unbroken
 from viz.kit.files import component_style, script
 from viz.kit.part import Part
 from viz.kit.wire import Data, Settings, palette_data
 from viz.live import store
-from viz.live.callbacks import unbroken
 from viz.theme import DARK, LIGHT
 
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.

@@ -15,9 +15,9 @@ from viz.figures.labels import visible
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
 from viz.frame.sampling import drawing, is_greedy, sliders
 from viz.frame.view import View
+from viz.inside_streamlit import is_awaited
 from viz.kit.sampling import sampling_data
 from viz.live import component
-from viz.live.callbacks import is_awaited
 from viz.live.writer.data import WRITER
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write

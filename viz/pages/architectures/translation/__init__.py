@@ -9,7 +9,7 @@ from viz import formulas, runs
 from viz.figures.labels import visible
 from viz.frame import controls, inspector, layout, notices, settings, state, translating, words
 from viz.frame.view import View
-from viz.live.callbacks import unbroken
+from viz.inside_streamlit import unbroken
 from viz.pages import alive
 from viz.pages.architectures.translation import alignment, beams, cache, damage, forcing
 

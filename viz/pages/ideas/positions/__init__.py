@@ -11,7 +11,7 @@ from viz import runs
 from viz.frame import bar, controls, inspector, layout, notices, settings, state, words
 from viz.frame.kinds import Choice
 from viz.frame.view import View
-from viz.live.callbacks import unbroken
+from viz.inside_streamlit import unbroken
 from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
 from viz.runs.kept import Asked

@@ -13,7 +13,7 @@ from viz.frame import controls, inspector, layout, notices, state, verdicts, wor
 from viz.frame.said import Word
 from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
 from viz.frame.view import View
-from viz.live.callbacks import unbroken
+from viz.inside_streamlit import unbroken
 from viz.runs import positions
 
 DOG = "dog bites man"

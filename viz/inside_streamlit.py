@@ -1,16 +1,64 @@
-"""What a browser asks for while a script runs: changes are taken over whole, and soon."""
+"""All that leans on how Streamlit is built inside, which it may change with any version.
 
+What a browser asks for while a script runs is taken over whole, and soon; what is sent goes at
+once, or a line stands in its place; and who is connected is known.
+"""
+
+import asyncio
+import dataclasses
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 
+import streamlit as st
+from streamlit import runtime
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.runtime_util import get_max_message_size_bytes, serialize_forward_msg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.web.server.starlette import starlette_websocket
 
 Given = ParamSpec("Given")
 TakenUp: TypeAlias = Callable[..., None]
+WITHOUT_DELAY = (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+TRIED = "1.67.0"  # with this version of Streamlit
+
+
+def refuse_unknown() -> None:
+    """ValueError where the Streamlit that is installed is not built as the one that was tried."""
+    session = vars(SafeSessionState(SessionState(), lambda: None))
+    parts = {
+        "SafeSessionState._yield_callback": "_yield_callback" in session,
+        "SafeSessionState._lock": "_lock" in session,
+        "ScriptRequests._state": "_state" in vars(ScriptRequests()),
+        "ScriptRunContext.script_requests": "script_requests"
+        in {field.name for field in dataclasses.fields(ScriptRunContext)},
+        "starlette_websocket.serialize_forward_msg": serialize_forward_msg.__name__
+        in vars(starlette_websocket),
+    }
+    if lacking := [name for name, is_there in parts.items() if not is_there]:
+        raise ValueError(
+            f"Streamlit {st.__version__} has no {', '.join(lacking)}; install the version that "
+            f"Headlight was tried with: pip install streamlit=={TRIED}"
+        )
+
+
+def session_id() -> str:
+    """Of the session whose page is drawn; empty outside of one."""
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
+
+
+def is_connected(session: str) -> bool:
+    """Whether a session's visitor is; Streamlit keeps sessions a while after they left."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session) is True
+
+
+# --- what a browser asks for while a script runs ------------------------------------------------
 
 
 def unbroken(callback: Callable[Given, None]) -> Callable[Given, None]:
@@ -106,3 +154,41 @@ def is_awaited() -> bool:
     context = get_script_run_ctx(suppress_warning=True)
     requests = context.script_requests if context else None
     return getattr(requests, "_state", None) is ScriptRequestType.RERUN
+
+
+# --- what is sent -------------------------------------------------------------------------------
+
+
+def send_at_once(loop: asyncio.AbstractEventLoop) -> None:
+    """Have the connections of servers this loop will open send what is small at once.
+
+    Streamlit's listening socket does not name its protocol, so asyncio does not take it for TCP and
+    leaves Nagle's algorithm on: the body of an answer then waits 40 ms for the browser to
+    acknowledge its head. Connections inherit what is set on the socket that accepts them.
+    """
+    open_server = loop.create_server
+
+    async def create_server(*given: Any, **named: Any) -> asyncio.Server:  # noqa: ANN401 asyncio's
+        listening: socket.socket | None = named.get("sock")
+        if listening is not None and listening.family in (socket.AF_INET, socket.AF_INET6):
+            listening.setsockopt(*WITHOUT_DELAY)
+        return await open_server(*given, **named)
+
+    loop.create_server = create_server
+
+
+def send_no_more_than_fits() -> None:
+    """Have a line stand in the place of what is too large to be sent, not a box of Streamlit's."""
+
+    def serialize_what_fits(message: ForwardMsg) -> bytes:
+        size, most = message.ByteSize(), get_max_message_size_bytes()
+        if size > most:
+            message.metadata.cacheable = False
+            message.delta.new_element.html.body = (
+                f'<p class="hl-error" role="alert">This is not drawn: it takes {size / 1e6:,.0f} '
+                f"MB, more than the {most / 1e6:,.0f} MB that a browser is sent. Give a shorter "
+                "text.</p>"
+            )
+        return serialize_forward_msg(message)
+
+    setattr(starlette_websocket, serialize_forward_msg.__name__, serialize_what_fits)

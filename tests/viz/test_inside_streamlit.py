@@ -1,19 +1,43 @@
-"""Protects what a person changed while the browser asked for another run."""
+"""Protects what a person changed while the browser asked for another run, and what is sent."""
 
-import dataclasses
+import asyncio
+import socket
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime import runtime_util
 from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.web.server.starlette import starlette_websocket
 
-from viz.live import callbacks
-from viz.live.callbacks import hear_every_message, is_awaited, unbroken, write_in_turn
+from viz import inside_streamlit
+from viz.inside_streamlit import (
+    TRIED,
+    hear_every_message,
+    is_awaited,
+    refuse_unknown,
+    send_at_once,
+    send_no_more_than_fits,
+    unbroken,
+    write_in_turn,
+)
+
+
+def test_another_streamlit_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_unknown()
+    pins = Path("requirements.txt").read_text(encoding="utf-8").split()
+    assert f"streamlit=={TRIED}" in pins
+    monkeypatch.delattr(starlette_websocket, "serialize_forward_msg")
+    line = r"has no starlette_websocket.serialize_forward_msg; .* pip install streamlit==1\.67\.0$"
+    with pytest.raises(ValueError, match=line):
+        refuse_unknown()
 
 
 class Looks:
@@ -23,7 +47,7 @@ class Looks:
         self.requests = ScriptRequests()
         self.session = SafeSessionState(SessionState(), self._look)
         context = SimpleNamespace(session_state=self.session)
-        monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda **_: context)
+        monkeypatch.setattr(inside_streamlit, "get_script_run_ctx", lambda **_: context)
 
     def _look(self) -> None:
         request = self.requests.on_scriptrunner_yield()
@@ -76,12 +100,10 @@ def test_a_callback_outside_of_a_page_runs_once() -> None:
 def test_a_part_that_shall_run_again_is_seen_though_it_ends_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Streamlit's own parts: its next version may keep a request elsewhere."""
     assert not is_awaited(), "outside of a page"
-    assert "script_requests" in {field.name for field in dataclasses.fields(ScriptRunContext)}
     requests = ScriptRequests()
     context = SimpleNamespace(script_requests=requests)
-    monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(inside_streamlit, "get_script_run_ctx", lambda **_: context)
     assert not is_awaited()
     requests.request_rerun(RerunData(fragment_id="a part"))
     assert requests.on_scriptrunner_yield() is None, "it waits for the end of this run"
@@ -143,3 +165,58 @@ def test_two_threads_of_a_session_write_it_in_turn(monkeypatch: pytest.MonkeyPat
         is_over.set()
         thread.join()
         sys.setswitchinterval(before)
+
+
+async def _is_delayed(family: int, address: str, *, is_mended: bool) -> bool:
+    """Whether a connection that a server on a nameless socket accepted waits with small packets."""
+    loop = asyncio.get_running_loop()
+    if is_mended:
+        send_at_once(loop)
+    found: asyncio.Future[int] = loop.create_future()
+
+    def accepted(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = writer.get_extra_info("socket")
+        found.set_result(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listening = socket.socket(family)  # as Streamlit makes it
+    listening.bind((address, 0))
+    server = await asyncio.start_server(accepted, sock=listening)
+    _, writer = await asyncio.open_connection(address, listening.getsockname()[1])
+    is_set = await found
+    writer.close()
+    server.close()
+    return not is_set
+
+
+@pytest.mark.parametrize(
+    ("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]
+)
+def test_what_is_small_is_sent_at_once(family: int, address: str) -> None:
+    try:
+        socket.socket(family).bind((address, 0))
+    except OSError:
+        pytest.skip(f"no {address} here")
+    with ThreadPoolExecutor() as elsewhere:  # this thread may have a loop that runs
+
+        def is_delayed(*, is_mended: bool) -> bool:
+            asked = _is_delayed(family, address, is_mended=is_mended)
+            return elsewhere.submit(asyncio.run, asked).result()
+
+        assert is_delayed(is_mended=False), "the fault this is for"
+        assert not is_delayed(is_mended=True)
+
+
+@pytest.mark.parametrize(("n", "is_sent"), [(1_900_000, True), (2_600_000, False)])
+def test_a_line_stands_in_the_place_of_what_is_too_large(
+    n: int, is_sent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_util, "_max_message_size_bytes", 2_000_000)
+    monkeypatch.setattr(starlette_websocket, "serialize_forward_msg", None)  # put back after
+    send_no_more_than_fits()
+    message = ForwardMsg()
+    message.delta.new_element.bidi_component.json = n * "x"
+    sent = ForwardMsg.FromString(vars(starlette_websocket)["serialize_forward_msg"](message))
+    element = sent.delta.new_element
+    assert element.WhichOneof("type") == ("bidi_component" if is_sent else "html")
+    assert is_sent or "it takes 3 MB, more than the 2 MB that" in element.html.body
