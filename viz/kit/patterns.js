@@ -240,8 +240,25 @@ export const FIRST_ASIDE = " (first token left out)";
 export const FIRST_HIDDEN =
   "Hatched: the first token, hidden by choice. Its weights are what they are: they count in sums, entropy, differences and what is saved.";
 
+/** What is said of a cell whose key the query must not see yet. */
+export const COMES_LATER = "masked: it comes later";
+
 /**
- * The weight of a cell as it is said; of a masked one that it is masked.
+ * Whether a masked cell is one of a row whose every later key is.
+ *
+ * @param {(at: number) => unknown} isHidden
+ * @param {number} row
+ * @param {number} column
+ * @param {{rows: number, columns: number}} size
+ */
+export function isLater(isHidden, row, column, { rows, columns }) {
+  if (rows !== columns || column <= row) return false;
+  for (let key = row + 1; key < columns; key++) if (!isHidden(row * columns + key)) return false;
+  return true;
+}
+
+/**
+ * The weight of a cell as it is said; of a masked one that it is masked, and where it is plain why.
  *
  * @param {Pick<Shown, "values" | "hidden">} shown
  * @param {number} row
@@ -249,7 +266,8 @@ export const FIRST_HIDDEN =
  */
 export function weightAt({ values, hidden }, row, column) {
   const at = row * values.columns + column;
-  return hidden[at] ? "masked" : digits(values.values[at]);
+  if (!hidden[at]) return digits(values.values[at]);
+  return isLater((i) => hidden[i], row, column, values) ? COMES_LATER : "masked";
 }
 
 /**

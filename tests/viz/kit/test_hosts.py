@@ -93,7 +93,7 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
         alone.keyboard.press(key)
     last = len(trace.tokens) - 1
     drawn(alone, f"Decoder self-attention L4 H6 0 {last}")
-    expect(says).to_contain_text("masked")
+    expect(says).to_contain_text("masked: it comes later")
     assert alone.evaluate("window.hacked") is None
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")

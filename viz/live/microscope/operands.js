@@ -5,6 +5,7 @@ import { colorAt, ramp } from "../../kit/colors.js";
 import { digits, html, svg } from "../../kit/dom.js";
 import { isUsualScale, rowOf } from "../../kit/maths.js";
 import { reach } from "../../kit/measures.js";
+import { COMES_LATER, isLater } from "../../kit/patterns.js";
 import { numberText, scaleText } from "./formulas.js";
 
 /** @import { HeadArrays, Numbers, StepName, Steps } from "../../kit/maths.js" */
@@ -187,7 +188,9 @@ export class Operands {
       product && scaled
         ? `q·k ${digits(product.values[at])}, scaled ${digits(scaled.values[at])}, `
         : "";
-    const masked = head.mask.values[at] ? "" : "masked, ";
+    const { mask } = head;
+    const why = isLater((i) => !mask.values[i], query, key, mask) ? COMES_LATER : "masked";
+    const masked = mask.values[at] ? "" : `${why}, `;
     const weight = `${masked}weight ${digits(weights.values[at])}`;
     const pair = `${queries.labels[query]} attends to ${keys.labels[key]}`;
     this.say(`${pair}: ${scores}${weight}`, isPinned);

@@ -432,4 +432,4 @@ def test_a_masked_weight_is_said_to_be_masked(bare: Page, key: str) -> None:
     box = bare.evaluate("instrument.view.heatMap.boxOf(0, 4)")
     place = bare.locator(".hl-view-summary .hl-map").bounding_box()
     bare.mouse.move(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
-    bare.wait_for_function("instrument.said.endsWith(': masked')")
+    bare.wait_for_function("instrument.said.endsWith(': masked: it comes later')")

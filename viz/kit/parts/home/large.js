@@ -4,7 +4,7 @@
 import { digits, html } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { matrix } from "../../maths.js";
-import { pictured } from "../../patterns.js";
+import { COMES_LATER, pictured } from "../../patterns.js";
 import { quoted } from "./caption.js";
 import { clamp } from "./layout.js";
 
@@ -145,7 +145,8 @@ export class Large {
     const from = run.queryIn(query, head.column);
     const row = run.row(from, head);
     const to = key ?? row.indexOf(Math.max(...row));
-    const number = run.isMasked(head.column, from, to) ? "masked" : digits(row[to], 3);
+    const why = to > from && run.isLater(from, to) ? COMES_LATER : "masked";
+    const number = run.isMasked(head.column, from, to) ? why : digits(row[to], 3);
     const { labels } = run.spec;
     const name = html("b", null, run.nameOf(head));
     this.title.replaceChildren(
