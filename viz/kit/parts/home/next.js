@@ -122,7 +122,7 @@ export class Next {
     this.#head(run.spec, query);
     this.gives.style.opacity = String(grown);
     if (!chance) return;
-    const { probs, before, count, ids } = chance;
+    const { probs, before, count } = chance;
     const isDrawn = drawn !== null && query === run.asked && time.at >= time.DRAW + NEEDLE;
     let [rest, restBefore] = [1, 1];
     for (let place = 0; place < N_NEXT; place++) {
@@ -132,12 +132,9 @@ export class Next {
       [rest, restBefore] = [rest - p, restBefore - before[place]];
     }
     const others = Math.max(0, count - N_NEXT);
-    const nCut = ids.length - Math.max(count, N_NEXT);
-    const gone = nCut ? `, ${nCut.toLocaleString("en")} cut` : "";
     const isIt = isDrawn && drawn.place >= N_NEXT;
     const about = { p: others && Math.max(0, rest), p0: Math.max(0, restBefore) };
-    const words = `${others.toLocaleString("en")} others${gone}`;
-    this.#row(N_NEXT, words, { ...about, grown, isCut: false, isIt });
+    this.#row(N_NEXT, othersOf(chance), { ...about, grown, isCut: !others, isIt });
   }
 
   /**
@@ -184,4 +181,14 @@ export class Next {
     const box = this.rows[Math.min(place, N_NEXT)].getBoundingClientRect();
     return [box.left - origin.left, box.top + box.height / 2 - origin.top];
   }
+}
+
+/**
+ * How many tokens stand in no row, and how many of them were kept where others were cut.
+ *
+ * @param {NonNullable<Scene["chance"]>} chance
+ */
+function othersOf({ count, ids }) {
+  const [others, kept] = [ids.length, count].map((n) => (n - N_NEXT).toLocaleString("en"));
+  return `${count > N_NEXT && count < ids.length ? `${kept} of ` : ""}${others} others`;
 }
