@@ -72,5 +72,5 @@ def refuse_pickle(folder: Path) -> None:
         raise ValueError(
             f"{spelled(folder)} has its model in ckpt.pt, which is never unpickled here; where you "
             "trust it, write model.safetensors and config.json beside it, by the lines in "
-            "README.md under: A model of nanoGPT"
+            "docs/own-models.md under: nanoGPT"
         )

@@ -19,15 +19,13 @@ from tests.model.builders import edit_json
 
 TEXT = "the red ball gave a dog"
 PREFIX, OTHER = "_orig_mod.module.", "module._orig_mod."
-README = Path(__file__).resolve().parents[3] / "README.md"
-LINES = (
-    README.read_text("utf-8").split("A model of nanoGPT")[1].split("```python")[1].split("```")[0]
-)
+ABOUT = Path(__file__).resolve().parents[3] / "docs" / "own-models.md"
+LINES = ABOUT.read_text("utf-8").split("```python")[1].split("```")[0]
 ARGS = {"n_layer": 3, "n_head": 4, "n_embd": D, "block_size": 48, "vocab_size": 300, "dropout": 0.0}
 
 
 def made(top: Path, **args: Any) -> tuple[Path, Path]:  # noqa: ANN401
-    """A GPT-2, saved while it was wrapped, and the same of nanoGPT by the lines of the README."""
+    """A GPT-2, saved while it was wrapped, and the same of nanoGPT by the lines of the docs."""
     args = {"bias": True, "activation_function": "gelu", **args}
     model = build("gpt2", vocab_size=300, activation_function=args["activation_function"])
     kept = {}
