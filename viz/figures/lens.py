@@ -103,7 +103,7 @@ def entropy_scale(entropy: np.ndarray) -> Scale:
 def lens_map(
     grid: Grid, values: np.ndarray, scale: Scale, chosen: tuple[int, int], colors: Palette
 ) -> go.Figure:
-    """Layers upward, positions across, the most likely token in each cell; bold: the final answer.
+    """Layers downward, positions across, the most likely token in each cell; bold: the final answer.
 
     values (L + 1, W) are the colours; `chosen` is the row and the position to frame.
     """
@@ -291,7 +291,7 @@ def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:
     layers = {
         "tickvals": list(shown),
         "ticktext": [grid.rows[row] for row in shown],
-        "range": [-0.5, len(grid.rows) - 0.5],
+        "range": [len(grid.rows) - 0.5, -0.5],
         "showgrid": False,
         "zeroline": False,
     }

@@ -43,7 +43,7 @@ def lens_grid(n_tokens: int = 5, start: int = 0) -> Grid:
 
 
 @pytest.mark.parametrize("by_entropy", [False, True])
-def test_lens_map_has_a_row_a_layer_upward_and_a_word_a_cell(by_entropy: bool) -> None:
+def test_lens_map_has_a_row_a_layer_downward_and_a_word_a_cell(by_entropy: bool) -> None:
     grid = lens_grid(start=7)
     values = grid.entropy if by_entropy else grid.probs[..., 0]
     scale = entropy_scale(grid.entropy) if by_entropy else probability_scale()
@@ -53,7 +53,7 @@ def test_lens_map_has_a_row_a_layer_upward_and_a_word_a_cell(by_entropy: bool) -
     assert (heat.zmin, heat.zmax) == (0, grid.entropy.max() if by_entropy else 1)
     assert list(heat.x) == [7, 8, 9, 10, 11]
     assert list(figure.layout.yaxis.ticktext) == ["input", "L0", "L1"]
-    assert figure.layout.yaxis.range[0] < figure.layout.yaxis.range[1], "layers upward"
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "as on all pages"
     cells = zip(written.y, written.x, written.text, strict=True)
     for row, position, text in cells:
         word = grid.words[row][position - 7][0]
