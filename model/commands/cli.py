@@ -166,7 +166,7 @@ def add_blank_argument(parser: ArgumentParser, default: str) -> None:
 def trace_input(model: OpenModel, arguments: Namespace) -> Trace:
     """Capture the sentence or the picture that was asked for; ValueError when there is none."""
     blank = getattr(arguments, "blank", None)
-    if blank is not None and "encoder" not in model.offers:
+    if blank is not None and "blanks" not in model.offers:
         raise ValueError(f"{model.name} is no encoder: it has no [MASK] to hide a token; leave out "
                          "--blank")  # fmt: skip
     if model.input_kind != "image":

@@ -97,11 +97,10 @@ class Adopted:
             "parts": self._has_parts,
             "embeddings": self.model.embeds,
             "neurons": self.model.n_neurons,
+            "blanks": "encoder" in again and self.own_tokenizer and self.own_tokenizer.can_hide,
         }
         known = (name for name, there in found.items() if there)
-        offered = frozenset((*taken, *again, *known))
-        can_hide = self.own_tokenizer is not None and self.own_tokenizer.can_hide
-        return offered if can_hide else offered - {"encoder"}  # which is to fill blanks
+        return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
         """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.

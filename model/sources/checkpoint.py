@@ -36,6 +36,7 @@ from model.lines import in_millions, quoted, spelled
 from model.memory import physical_memory
 from model.sources import nanogpt
 from model.sources.handle import Traced
+from model.sources.offers import OF_KIND
 from model.sources.places import folders, has_model, is_of_transformers
 from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
@@ -92,9 +93,8 @@ class Checkpoint:
 
     @property
     def offers(self) -> frozenset[str]:
-        """Its weights, a vocabulary, other texts, and running again as its kind can."""
-        of_text = ("vocabulary", "text") if self.own_tokenizer else ("image",)
-        return frozenset((*of_text, self.config.architecture, *OWN))
+        """Its weights, and what its kind can."""
+        return OF_KIND[self.config.architecture].union(OWN)
 
     @property
     def input_kind(self) -> str:

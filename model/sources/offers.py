@@ -23,10 +23,24 @@ REASONS = {
     "residuals": "its residual stream was not kept",
     "mask": "no one mask hides later tokens in all of its layers",
     "readout": "its logits are not a norm and a matrix of its residual stream",
+    "blanks": "it fills no blanks: that takes an encoder whose tokenizer has a mask token",
+    "translates": "it has no encoder and decoder that run apart, as Headlight’s own translator has",
+    "pictures": "it takes no pictures, or is laid out otherwise than Headlight’s own digit reader",
 }
-
-
 EVERYTHING = frozenset(REASONS)
+# What a model offers for its architecture alone, if it is laid out as ours.
+OF_KIND: dict[str, frozenset[str]] = {
+    "decoder": frozenset({"decoder", "text", "vocabulary"}),
+    "encoder": frozenset({"encoder", "blanks", "text", "vocabulary"}),
+    "encoder_decoder": frozenset({"encoder_decoder", "translates", "text", "vocabulary"}),
+    "vision": frozenset({"vision", "pictures", "image"}),
+}
+OURS_ALONE = frozenset({"translates", "pictures", "weights"})
+
+
+def of_other_kinds(kind: str) -> frozenset[str]:
+    """What only models of other kinds offer; nothing where the kind is not known."""
+    return frozenset().union(*OF_KIND.values()) - OF_KIND[kind] if kind in OF_KIND else frozenset()
 
 
 def missing(needs: Iterable[str], offers: frozenset[str]) -> list[str]:

@@ -14,6 +14,7 @@ from model.sources.handle import (
     OpenModel,
     Source,
 )
+from model.sources.offers import OURS_ALONE, of_other_kinds
 from model.sources.places import folders, is_of_transformers, once_a_look
 from model.sources.transformers import TransformersSource
 
@@ -83,6 +84,12 @@ def described(handle: ModelHandle) -> tuple[str, ...]:
 def architecture_of(handle: ModelHandle) -> str:
     """A model's architecture, found without opening it; empty where its source does not know."""
     return getattr(SOURCES[handle.source], "architecture", lambda name: "")(handle.name)
+
+
+def lacks(handle: ModelHandle) -> frozenset[str]:
+    """What a model does not offer, as far as that is known before it is opened."""
+    theirs = OURS_ALONE if handle.source == TRANSFORMERS else frozenset()
+    return of_other_kinds(architecture_of(handle)) | theirs
 
 
 def card(handle: ModelHandle) -> str:

@@ -127,6 +127,12 @@ def offered_of(app: AppTest, name: str) -> list[str]:
     return [option["text"] for option in options[0]] if options else []
 
 
+def picked(app: AppTest, name: str) -> str:
+    """What a list in the bar shows as chosen."""
+    sent = [json.loads(x.proto.json) for x in app.get("bidi_component") if x.proto.json]
+    return next(one["settings"][name] for one in sent if name in one.get("settings", {}))
+
+
 def chart(app: AppTest, key: str) -> Chart:
     """The chart drawn under a key."""
     (sent,) = (sent for sent in charts(app) if sent["key"] == key)

@@ -50,7 +50,7 @@ PAGES = (
     "Diagram",
     "Notation",
 )
-OWN_MODEL = {"Masked language model", "Translation", "Vision"}  # pages with a model of their own
+OWN_MODEL = {"Masked language model", "Translation", "Vision"}  # pages that `stories` is not for
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",

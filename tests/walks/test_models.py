@@ -121,7 +121,7 @@ def test_words_are_hidden_and_filled_and_a_mask_takes_the_right_side_away(
     maps.focus()
     for key in ("ArrowRight", "Enter"):
         maps.press(key)
-    page.wait_for_url("**at=encoder.attn.0.0**")
+    page.wait_for_url("**layer=0*head=0*large=yes**")
     cells = (
         "() => document.querySelector('.hl-home-large .js-plotly-plot')?.calcdata?.[0][0].z"
         ".map((row) => Array.from(row).map((x) => x == null || Number.isNaN(x)))"

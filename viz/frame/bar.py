@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,46 +11,27 @@ from model.given import space_at_end
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle
-from model.sources.offers import REASONS, missing
+from model.sources.offers import missing
 from model.verify.check import Check, Finding
 from viz import VERSION, runs
-from viz.frame import admission, controls, folder, given, inspector, notices, state, verdicts, words
-from viz.frame.examples import examples
-from viz.frame.kinds import Choice
-from viz.frame.page import Page
-from viz.frame.pairs import pairs
-from viz.frame.settings import (
-    AT,
-    CELL,
-    DEVICE,
-    HEAD,
-    HEAD_GROUP,
-    LAYER,
-    MODEL,
-    MODELS,
-    SENTENCE,
-    SOURCE,
+from viz.frame import (
+    admission,
+    folder,
+    given,
+    heads,
+    inspector,
+    models,
+    notices,
+    verdicts,
+    words,
 )
+from viz.frame.examples import examples
+from viz.frame.page import Page
 from viz.frame.view import View
-from viz.kit.wire import Option, Settings
-from viz.live.pickers.data import Picker
 from viz.runs.kept import Asked
 from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
-SEE_README = ", see README"
-# Why pages for one kind do not open every model of transformers, and where others are seen.
-NEEDED = {
-    "encoder": "It hides words, so it needs an encoder whose tokenizer has a mask token; Attention "
-    "shows others that read text.",
-    "encoder_decoder": "It writes by beams and damages the source, so it needs an encoder and a "
-    "decoder that run apart, as Headlight’s own do; Home shows what others write, Attention their "
-    "cross-attention.",
-    "vision": "It needs a model laid out as Headlight’s own; Home and Attention show others.",
-}
-HOW_TO_TRAIN = {"encoder": ": python -m model train assets/recipes/blank.toml --corpus … --out …"}
-EXAMPLE, VARIANT, SWITCHED = "example", "variant", "model-was-switched"
-ALIKE = "positions-"  # what the names of models begin with that differ in their positions alone
 
 
 def place() -> DeltaGenerator:
@@ -68,71 +48,59 @@ def open_view(
 ) -> View:
     """Draw the controls every page has into the bar, and run the model on what it is given.
 
-    A page for one architecture has a model of that kind, and where it takes only ours one that
-    is laid out as those that come with Headlight. Where the chosen model lacks what the page
-    needs, another one stands in, and a line says so. `has_caret` has the sentence box take the
-    keyboard when the page is opened. `meanwhile` is told which model it is before anything is
-    worked out.
+    Where the chosen model lacks what the page needs, another one stands in, and a line says so.
+    `has_caret` has the sentence box take the keyboard when the page is opened. `meanwhile` is told
+    which model it is before anything is worked out.
 
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
     admission.admit()
     notices.begin()
-    architecture = getattr(page, "ARCHITECTURE", "")
-    fills_blanks = getattr(page, "FILLS_BLANKS", False)
-    model = _model_setting(architecture, getattr(page, "ONLY_OURS", False))
-    asks = given.ON_HOME if fills_blanks else given.ON_OWN_PAGE if architecture else given.ASKS
-    chosen = state.value(model)
-    kind = runs.architecture_of(chosen)
+    shown = models.shown_on(page)
     # Known before anything is opened: the bar asks for a sentence at once.
-    reason = REASONS["decoder"] if "decoder" in page.NEEDS and kind in asks else ""
-    ask = given.ask_of("" if reason else kind, asks)
+    ask = given.ask_of(runs.architecture_of(shown.name))
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
         typed = ask.draw(has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
-        handle = runs.handle_of(*_model_pickers(model))
-        if reason:
-            handle = _standing_in(handle)
+        handle = models.pickers(shown.name)
         meanwhile(handle.spelled)
         # Seconds, where weights are large or dequantised.
         with where, st.spinner("Opening the model…"):
             kind = runs.opened(handle).input_kind
-        opened = handle
         sentence = typed.sentence if kind == "text" else ""
-        asked = Asked(partial(ask.run, handle, sentence))
-        if lacking := missing(page.NEEDS, asked.answer.offers):
-            reason, handle = lacking[0], _standing_in(handle)
-            own = given.OWN_SENTENCE
-            sentence = sentence or state.value(own) or own.default
-            asked = Asked(partial(runs.run, handle, sentence))
+        asked = Asked(partial(ask.run, handle, sentence, page.TITLE))
         run = asked.answer
+        if missing(page.NEEDS, run.offers):  # only now is it known: begin with one that stands in
+            runs.note_offers(handle, run.offers)
+            notices.run_again()
         if kind == "text":
             _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
-        at = (
-            _own_head(run, handle.spelled)
-            if architecture
-            else _any_head(run, has_pickers=not getattr(page, "SHOWS_HEADS", False))
+        at = heads.choose(
+            run,
+            handle.spelled,
+            has_pickers=not getattr(page, "SHOWS_HEADS", False),
+            is_new=models.was_switched() or bool(shown.reason),
         )
-    colors = palette(st.context.theme.type)
-    view = View(sentence, handle, asked, *at, colors)
-    for line in runs.unusable_models():
-        notices.add(line)
-    notices.show()
-    _say_what_is_off(opened)
-    if reason:
-        it = f"{runs.called(chosen)}: {reason}. Shown instead: {view.called}."
-        words.notice(f"{page.TITLE} does not apply to {it}")
-    elif architecture:
-        _say_whose_page(view, architecture)
-    elif kind is None:
-        words.notice(f"{view.called} takes no sentence: it shows an input of its own.")
-    _say_what_became_of_the_text(view)
+    view = View(sentence, handle, asked, *at, palette(st.context.theme.type))
+    _say(view, page, shown, takes_input=kind is not None)
     return view
 
 
-def _standing_in(handle: ModelHandle) -> ModelHandle:
-    """The model that has what every page needs, on the same device."""
-    return runs.handle_of(runs.FIRST_MODEL, handle.device)
+def _say(view: View, page: Page, shown: models.Shown, *, takes_input: bool) -> None:
+    """What a person must know of the models here, of this one and of what it was given."""
+    for line in runs.unusable_models():
+        notices.add(line)
+    notices.show()
+    chosen = models.chosen()
+    if shown.reason and runs.has_lacked(chosen):
+        _say_what_is_off(runs.handle_of(chosen, view.handle.device))
+    _say_what_is_off(view.handle)
+    if shown.reason:
+        it = f"{runs.called(chosen)}: {shown.reason}. Shown instead: {view.called}."
+        words.notice(f"{page.TITLE} does not apply to {it}")
+    elif not takes_input:
+        words.notice(f"{view.called} takes no sentence: it shows an input of its own.")
+    _say_what_became_of_the_text(view)
 
 
 def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> DeltaGenerator:
@@ -183,143 +151,12 @@ def run_first_example() -> None:
         runs.run(handle, examples()[0].sentence)
 
 
-def switch_model(name: str) -> None:
-    """Run another model from the next run on; of layer and head, the nearest it has."""
-    state.put((MODEL, name))
-    st.session_state[SWITCHED] = True
-
-
 def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
     n_shown = len(run.trace.streams[0]) if typed.has_text else 0
     n_cut = run.n_cut if typed.has_text else 0
     excess = " hl-excess" if n_cut else ""
     typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,} / {most:,} tokens</p>')
-
-
-def _model_setting(architecture: str, only_ours: bool = False) -> Choice[str]:
-    """The choice of a model, on a page for one architecture of that kind alone.
-
-    There it is the one that other pages show, if it is among them, until another is chosen.
-    """
-    names = runs.model_names(architecture)
-    if only_ours:
-        names = [name for name in names if not runs.is_of_transformers(name)]
-    if not names:
-        kind = f"{architecture.replace('_', '-')} " if architecture else ""
-        how = HOW_TO_TRAIN.get(architecture, SEE_README)
-        raise ValueError(f"no {kind}checkpoint in assets/checkpoints; train one{how}")
-    setting = MODELS[architecture]
-    shown = state.value(_model_setting("")) if architecture else ""
-    usual = shown if shown in names else names[0]
-    return setting.given(options=names, default=usual, words=runs.described)
-
-
-def _model_pickers(model: Choice[str]) -> tuple[str, str]:
-    """Examples, models, and devices where there is a choice; gives back model and device.
-
-    Models that differ in one thing alone are one entry, with a list of their own beside it.
-    """
-    devices = runs.device_names()
-    device = DEVICE.given(options=devices, default=devices[0])
-    controls.pickers(
-        "pickers-model",
-        *_examples(runs.architecture_of(state.value(model))),
-        *_of_models(model),
-        *([controls.picker(device)] if len(devices) > 1 else []),
-        on_change=_take_over,
-    )
-    folder.ask(state.value(device), switch_model)
-    return state.value(model), state.value(device)
-
-
-def _of_models(model: Choice[str]) -> list[Picker]:
-    chosen, alike = state.value(model), [x for x in model.options if x.startswith(ALIKE)]
-    one = chosen if chosen in alike else next(iter(alike), "")
-    shown = [name for name in model.options if name == one or name not in alike]
-    pickers = [folder.with_way_in(controls.picker(replace(model, options=shown)))]
-    if chosen in alike:
-        options = [Option(name, name.removeprefix(ALIKE)) for name in alike]
-        pickers.append(Picker(VARIANT, "Encoding", options, chosen))
-    return pickers
-
-
-def _examples(architecture: str) -> list[Picker]:
-    """The examples for this kind of model, if there are any."""
-    offered = {
-        "decoder": [example.title for example in examples()],
-        "encoder_decoder": [pair.source for pair in pairs()],
-    }.get(architecture, [])
-    options = [Option(title, title) for title in offered]
-    return [Picker(EXAMPLE, "Examples", options, "", placeholder="choose")] if options else []
-
-
-def _take_over(changes: Settings) -> None:
-    """Open the example that was chosen; keep what else was."""
-    folder.take_over(changes)
-    if variant := changes.pop(VARIANT, None):
-        changes[MODEL.name] = variant
-    title = changes.pop(EXAMPLE, None)
-    if title in {pair.source for pair in pairs()}:
-        state.put((SOURCE, title))
-    for example in examples():
-        if example.title == title:
-            state.put(
-                (SENTENCE, example.sentence),
-                (MODEL, example.model),
-                (LAYER, example.layer),
-                (HEAD, example.head),
-                (CELL, example.cell),
-                chosen_for=example.sentence,
-            )
-            at = f"decoder.attn.{example.layer}.{example.head}"
-            state.put((AT, at), chosen_for=example.model)
-    if MODEL.name in changes:
-        st.session_state[SWITCHED] = True
-    state.take_over(changes)
-
-
-def _own_head(run: runs.Run, model: str) -> tuple[str, int, int]:
-    """The head of a page that has a model of its own, and chooses heads itself.
-
-    Until one is chosen the first head of the last layer of the last group.
-    """
-    heads = {
-        f"{group.name}.{layer}.{head}": (group.name, layer, head)
-        for group in run.trace.groups
-        for layer in range(len(group.records))
-        for head in range(group.n_heads)
-    }
-    last = run.trace.groups[-1]
-    heads[""] = (last.name, len(last.records) - 1, 0)
-    state.only_for(model, AT)
-    return heads[state.value(AT.given(options=list(heads)))]
-
-
-def _any_head(run: runs.Run, *, has_pickers: bool) -> tuple[str, int, int]:
-    """The group of heads, where there is more than one, and layer and head in it."""
-    titles, first = {group.name: group.title for group in run.trace.groups}, examples()[0]
-    names = list(titles)
-    kind = HEAD_GROUP.given(options=names, default=names[0], words=titles.get)
-    is_new = st.session_state.pop(SWITCHED, False)  # then nobody asked for another layer or head
-    if is_new or not has_pickers:  # nor does the page say which head it is
-        state.settle_quietly(kind)
-    group = run.trace.group(state.value(kind))
-    layers, heads = range(len(group.records)), range(group.n_heads)
-    layer = LAYER.given(options=layers, default=min(first.layer, layers[-1]))
-    head = HEAD.given(options=heads, default=min(first.head, heads[-1]))
-    if is_new:
-        state.settle_quietly(layer)
-        state.settle_quietly(head)
-    if has_pickers:
-        controls.pickers(
-            "pickers-head",
-            *([controls.picker(kind)] if len(names) > 1 else []),
-            controls.picker(layer),
-            controls.picker(head),
-            on_change=state.take_over,
-        )
-    return group.name, state.value(layer), state.value(head)
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:
@@ -357,14 +194,6 @@ def _show_report(view: View) -> None:
         st.caption("When it was opened, its files and a short run were looked through:")
     for one in report:
         words.notice(one.text, kind="error" if one.is_off else "note")
-
-
-def _say_whose_page(view: View, architecture: str) -> None:
-    """A page for one architecture shows another model than that of one's own that is chosen."""
-    chosen = state.value(_model_setting(""))
-    if chosen != view.handle.spelled and runs.is_of_transformers(chosen):
-        why = NEEDED[architecture]
-        words.notice(f"This page is not for {runs.called(chosen)}: it shows {view.called}. {why}")
 
 
 def _say_what_is_off(handle: ModelHandle) -> None:

@@ -68,10 +68,12 @@ def chosen(handle: ModelHandle, text: str) -> tuple[tuple[int, ...], int]:
     return places, state.value(shown)
 
 
-def run(
-    handle: ModelHandle, text: str, *, has_default: bool = False, has_mask: bool = False
-) -> runs.Run:
-    """The sentence with what is hidden of it; `has_mask`: under the mask that may be chosen."""
+def run(handle: ModelHandle, text: str, page: str) -> runs.Run:
+    """The sentence with what is hidden of it, on a page that is about that with something hidden.
+
+    Under the mask that may be chosen there.
+    """
+    has_default, has_mask = (page in one.pages for one in (BLANK, CAUSAL))
     hidden = state.value(setting(handle, text, has_default=has_default))
     is_causal = has_mask and state.value(CAUSAL)
     if not hidden and not is_causal:

@@ -1,7 +1,7 @@
 """Widgets bound to settings: each shows its setting's value and gives back the chosen one."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import streamlit as st
 
@@ -33,10 +33,11 @@ def select(setting: Choice[Value], width: Width = "stretch") -> Value:
     return state.publish(setting)
 
 
-def picker(setting: Choice[Any]) -> Picker:
-    """A list of a choice's options, as `pickers` shows it."""
+def picker(setting: Choice[Value], shown: Value | None = None) -> Picker:
+    """A list of a choice's options, as `pickers` shows it; `shown` in the place of its value."""
     options = [Option(setting.text(value), setting.words(value)) for value in setting.options]
-    return Picker(setting.name, setting.label, options, setting.text(state.value(setting)))
+    chosen = state.value(setting) if shown is None else shown
+    return Picker(setting.name, setting.label, options, setting.text(chosen))
 
 
 def pickers(key: str, *lists: Picker, on_change: Callable[[Settings], None]) -> None:

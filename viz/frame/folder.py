@@ -28,7 +28,7 @@ def is_local() -> bool:
 
 def with_way_in(models: Picker) -> Picker:
     """The list of models, and below them the way to a folder."""
-    if models.name != MODEL.name or not is_local():
+    if not is_local():
         return models
     return models._replace(options=[*models.options, Option(OPEN, "Open a folder or file…")])
 

@@ -2,8 +2,8 @@
 
 import io
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,11 +45,11 @@ class Ask(NamedTuple):
     """How an architecture is given its input.
 
     `draw` draws what a person types in, with the keyboard in it if asked; `run` runs a model on
-    the sentence.
+    the sentence, for the page of a title.
     """
 
     draw: Callable[[bool], Typed]
-    run: Callable[[ModelHandle, str], Run]
+    run: Callable[[ModelHandle, str, str], Run]
 
 
 @cache
@@ -97,7 +97,11 @@ def _source(has_caret: bool) -> Typed:
     return _sentence_box(SOURCE, has_caret)
 
 
-def _run_translation(handle: ModelHandle, text: str) -> Run:
+def _run_text(handle: ModelHandle, text: str, page: str) -> Run:
+    return runs.run(handle, text)
+
+
+def _run_translation(handle: ModelHandle, text: str, page: str) -> Run:
     """A source with the target that was written for it, as chosen."""
     return runs.run_translation(handle, text, translating.written(handle, text).ids)
 
@@ -112,25 +116,18 @@ def _no_text(has_caret: bool) -> Typed:
     return Typed("", "", st.empty())
 
 
-def _run_picture(handle: ModelHandle, text: str) -> Run:
+def _run_picture(handle: ModelHandle, text: str, page: str) -> Run:
     return runs.run_picture(handle, picture())
 
 
-def _encoder(*, has_default: bool, has_mask: bool) -> Ask:
-    run = partial(blanks.run, has_default=has_default, has_mask=has_mask)
-    return Ask(_sentence, run)
-
-
-OF_TEXT = Ask(_sentence, runs.run)
+OF_TEXT = Ask(_sentence, _run_text)
 ASKS: dict[str, Ask] = {
-    "encoder": _encoder(has_default=False, has_mask=False),  # what was hidden stays hidden
+    "encoder": Ask(_sentence, blanks.run),
     "encoder_decoder": Ask(_source, _run_translation),
     "vision": Ask(_no_text, _run_picture),
 }
-ON_HOME = {**ASKS, "encoder": _encoder(has_default=True, has_mask=False)}
-ON_OWN_PAGE = {**ASKS, "encoder": _encoder(has_default=True, has_mask=True)}
 
 
-def ask_of(architecture: str, asks: Mapping[str, Ask]) -> Ask:
+def ask_of(architecture: str) -> Ask:
     """How to ask for the input of an architecture; a sentence where it is not known."""
-    return asks.get(architecture, OF_TEXT)
+    return ASKS.get(architecture, OF_TEXT)

@@ -22,6 +22,7 @@ from viz.runs.checking import figures_first
 DRAWN = "page-and-model-that-were-drawn"
 
 
+@runs.at_one_look()
 def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -> None:
     """Draw one of these pages, the first where the address names none, beside the rail.
 
@@ -44,7 +45,6 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
         tours.bring_into_sight(title)
 
 
-@runs.at_one_look()
 def _draw(page: Page) -> None:
     title = page.TITLE
     with figures_first():

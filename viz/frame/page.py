@@ -10,8 +10,7 @@ class Page(Protocol):
     """A module of viz.pages. It may also have the function `checks`.
 
     `checks(view)` gives what the page adds to the checks of the run. `NEEDS` are words of
-    `offers.REASONS`. One whose instrument fills a screen has `OPENS_INSPECTOR = False`. One that is
-    about one `ARCHITECTURE` has a model of its own, of that kind, with `ONLY_OURS` no adopted one.
+    `offers.REASONS`. One whose instrument fills a screen has `OPENS_INSPECTOR = False`.
     """
 
     render: Callable[[View], None]

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from viz.frame import models
 from viz.frame.page import Page
 from viz.frame.presenting import LINK
 from viz.live import component
@@ -80,7 +81,10 @@ def _destination(entry: Destination, title: str) -> str:
     first, is_open = entry.pages[0], entry.has(title)
     name = entry.title or first.TITLE
     mark = _mark(first.ICON.removeprefix(":material/").removesuffix(":"))
-    below = [page.TITLE for page in entry.pages if name != page.TITLE] if is_open else []
+    others = [page for page in entry.pages if name != page.TITLE] if is_open else []
+    # Where the chosen model does not suit the entry itself, another one shows all of its pages.
+    is_any = not models.suits(first)
+    below = [x.TITLE for x in others if title == x.TITLE or is_any or models.suits(x)]
     links = "".join(_link(page, page, _current(page == title)) for page in below)
     current = ' aria-current="true"' if title in below else _current(is_open)
     inside = f'<div class="hl-below">{links}</div>' if below else ""

@@ -76,14 +76,6 @@ TOUR = declared(Choice[str]("tour", "Lesson", "", refusal="Lesson “{raw}” do
 STEP = declared(Number("step", "Step", 1, 1, 99))
 SENTENCE = declared(Text("sentence", "Sentence", ""))
 MODEL = declared(Choice[str]("model", "Model", ""))
-# A view for one architecture has a model of its own, and leaves that of the other views alone.
-TRANSLATOR = declared(Choice[str]("translator", "Model", "", pages=ON_TRANSLATION))
-VISION = declared(Choice[str]("vision", "Model", "", pages=ON_VISION))
-ENCODER = declared(Choice[str]("encoder", "Model", "", pages=ON_ENCODER))
-MODELS = {"": MODEL, "encoder": ENCODER, "encoder_decoder": TRANSLATOR, "vision": VISION}
-AT = declared(  # such as decoder.cross_attn.3.0
-    Choice[str]("at", "Head", "", pages=("Home", *ON_ENCODER, *ON_TRANSLATION, *ON_VISION))
-)
 SOURCE = declared(Text("source", "English", "Two children play with a red ball on the beach."))
 DIGIT = declared(Number("digit", "Test digit", 0, 0))
 DRAWING = declared(Pixels("drawing", "Drawing", ""))
@@ -93,6 +85,9 @@ DEVICE = declared(Choice[str]("device", "Device", "", words=str.upper))
 HEAD_GROUP = declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
 LAYER = declared(Choice[int]("layer", "Layer", 0, words="L{}".format))
 HEAD = declared(Choice[int]("head", "Head", 0, words="H{}".format))
+LARGE = declared(  # where all heads are shown, and one of them may be large
+    Flag("large", "Large head", False, pages=("Home", *ON_TRANSLATION, *ON_ENCODER))
+)
 # Which part of the inspector is open; nothing: as the page has it.
 INSPECT = declared(
     Choice[str](
@@ -395,6 +390,11 @@ OLD_VALUES = {
 }
 
 
+# Pages that had a model of their own, and what it was called in the address.
+OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
+HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
+
+
 def modern(address: Mapping[str, str]) -> dict[str, str]:
     """What an address says in today's names and values; today's win where it says both."""
     if address.get("page") == "Generate" and address.get("mode") == "beam":
@@ -402,4 +402,11 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
         del address["mode"]
     renamed = {OLD_NAMES.get(name, name): value for name, value in address.items()}
     today = {name: value for name, value in address.items() if name not in OLD_NAMES}
-    return {name: OLD_VALUES.get((name, value), value) for name, value in (renamed | today).items()}
+    found = {name: OLD_VALUES.get((name, x), x) for name, x in (renamed | today).items()}
+    models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
+    if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
+        found["model"] = model
+    if at := found.pop(HEAD_IN_ONE, ""):
+        names = (HEAD_GROUP.name, LAYER.name, HEAD.name)
+        found = dict(zip(names, at.rsplit(".", 2), strict=False)) | {LARGE.name: "yes"} | found
+    return found

@@ -8,8 +8,8 @@ import streamlit as st
 from model.trace import CLASS_TOKEN, Trace
 from viz import runs
 from viz.figures.labels import token_labels
-from viz.frame import blanks, links, memory, state, translating, words
-from viz.frame.settings import AT, CELL, FORCED, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
+from viz.frame import blanks, heads, links, memory, state, translating, words
+from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
@@ -95,7 +95,7 @@ KINDS = (
     ),
     Kind(
         _hidden,
-        frozenset({"encoder", "vocabulary"}),
+        frozenset({"blanks", "vocabulary"}),
         "read both sides of a hidden word and say what stood there. Click a word to hide it.",
         (
             words.Way(
@@ -107,7 +107,7 @@ KINDS = (
     ),
     Kind(
         _target,
-        frozenset({"encoder_decoder", "weights"}),
+        frozenset({"translates"}),
         "translate your sentence.",
         (words.Way("Translation", "Other ways to write it, alignment, beams.", "Translation"),),
     ),
@@ -144,20 +144,12 @@ def show(view: View, *, plays: bool = False) -> None:
 
 def _large(view: View) -> Settings:
     """The head that is large, if one is, and the cell of it that is meant."""
-    maps = {
-        f"{record.site.group}.{record.site.layer}.{head}": record.pattern.shape[1:]
-        for record in view.run.trace.attention
-        for head in range(record.n_heads)
-    }
-    state.only_for(view.model, AT)
-    at, cell = state.value(AT.given(options=["", *maps])), None
-    if at:
-        setting = CELL.given(limits=maps[at])
-        state.settle_quietly(setting)
-        cell = state.value(setting)
-    else:
+    if not state.value(LARGE):
         state.leave_out(CELL)
-    return {AT.name: at, CELL.name: cell}
+        return {"at": "", CELL.name: None}
+    setting = CELL.given(limits=view.pattern.shape)
+    state.settle_quietly(setting)
+    return {"at": heads.spelled(view), CELL.name: state.value(setting)}
 
 
 def _layers(view: View) -> Settings:
@@ -212,7 +204,7 @@ def _take_over(view: View, asked: Asked, changes: Settings) -> None:
     forced = changes.pop("forced", None)
     if forced is not None:
         state.put((FORCED, forced), chosen_for=(view.handle.spelled, view.sentence))
-    state.take_over(changes)
+    heads.take_over(changes)
     if appended is None or appended[0] != len(view.tokens) or asked.why_no_more:
         return
     token_id = appended[1]

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -32,7 +32,8 @@ from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel, Traced
+from model.sources.handle import ModelHandle, OpenModel, Traced
+from model.sources.offers import EVERYTHING, missing
 from model.sources.places import at_one_look as at_one_look
 from model.sources.places import unusable_folders
 from model.sources.table import Runnable
@@ -64,6 +65,9 @@ BROKEN = "\ufffd"  # what a part of a character decodes to
 
 # Of texts, as long as a run of them is kept.
 _TRACES: WeakValueDictionary[tuple[ModelHandle, tuple[int, ...]], Trace] = WeakValueDictionary()
+
+# Of models that were found to lack something when they ran, on whatever device.
+_OFFERED: dict[ModelHandle, frozenset[str]] = {}
 
 keep_freed_memory()
 
@@ -98,10 +102,9 @@ def device_names() -> list[str]:
     return [device, *(name for name in found if name != device)]
 
 
-def model_names(architecture: str = "") -> list[str]:
-    """Names of the models on offer, the one the examples are for first; of one kind, if named."""
-    names = sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
-    return [name for name in names if not architecture or architecture_of(name) == architecture]
+def model_names() -> list[str]:
+    """Names of the models on offer, the one the examples are for first."""
+    return sorted(table.model_names(), key=lambda name: name != FIRST_MODEL)
 
 
 def architecture_of(name: str) -> str:
@@ -117,9 +120,31 @@ def _architecture_of(handle: ModelHandle) -> str:
     return table.architecture_of(handle)
 
 
-def is_of_transformers(name: str) -> bool:
-    """Whether a model is one that transformers saved."""
-    return handle_of(name, device="").source == TRANSFORMERS
+def lacking(name: str, needs: Iterable[str]) -> list[str]:
+    """Why a model does not do for a page, as far as is known: before it has run, by its files."""
+    try:
+        handle = handle_of(name, device="")
+    except ValueError:
+        return []  # opening it says why
+    return missing(needs, _OFFERED[handle] if handle in _OFFERED else _offered_unopened(handle))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _offered_unopened(handle: ModelHandle) -> frozenset[str]:
+    try:
+        return EVERYTHING - table.lacks(handle)
+    except ValueError:
+        return EVERYTHING
+
+
+def has_lacked(name: str) -> bool:
+    """Whether a model was opened and found to lack what a page needed."""
+    return handle_of(name, device="") in _OFFERED
+
+
+def note_offers(handle: ModelHandle, offers: frozenset[str]) -> None:
+    """Remember what a model that has run turned out to offer."""
+    _OFFERED[replace(handle, device="")] = offers
 
 
 def called(name: str) -> str:

@@ -12,6 +12,7 @@ from model.architectures.base import Transformer
 from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, Tokenizer, train_characters
 from model.given import Blanked, Translation
 from model.sources import checkpoint
+from model.sources.offers import OF_KIND
 from model.sources.recorded import RECORDED
 from tests.model.builders import (
     SENTENCE,
@@ -63,7 +64,7 @@ def test_a_note_of_other_logits_is_noticed(name: str, tmp_path: Path) -> None:
 def test_a_picture_has_no_tokenizer_and_a_text_is_no_picture(tmp_path: Path) -> None:
     saved(tmp_path, "vision")
     loaded = checkpoint.load(tmp_path)
-    assert loaded.offers == {"image", "vision", *checkpoint.OWN}
+    assert loaded.offers == {*OF_KIND["vision"], *checkpoint.OWN}
     assert loaded.input_kind == "image"
     with pytest.raises(ValueError, match="takes pictures, not text"):
         _ = loaded.tokenizer
@@ -76,7 +77,7 @@ def test_a_picture_has_no_tokenizer_and_a_text_is_no_picture(tmp_path: Path) -> 
 def test_a_source_is_translated_to_be_traced(tmp_path: Path) -> None:
     saved(tmp_path, "encoder_decoder")
     loaded = checkpoint.load(tmp_path)
-    assert loaded.offers == {"text", "vocabulary", "encoder_decoder", *checkpoint.OWN}
+    assert loaded.offers == {*OF_KIND["encoder_decoder"], *checkpoint.OWN}
     trace, n_cut, reads = loaded.trace("the cat")
     assert (n_cut, reads) == (0, None)
     source, target = trace.given

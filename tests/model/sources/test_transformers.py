@@ -79,7 +79,7 @@ def test_an_encoder_without_a_head_shows_its_stream(tmp_path: Path) -> None:
     model = load(tmp_path, "cpu")
     trace = model.trace(Blanked("the red dog", (2,))).trace
     assert trace.tokens == ("[CLS]", "the", "[MASK]", " dog", "[SEP]")
-    assert trace.output is None and "encoder" not in model.offers
+    assert trace.output is None and "blanks" not in model.offers
     assert all(check.passed for check in model.check(trace))
 
 

@@ -30,7 +30,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
 from viz.figures.labels import token_labels
-from viz.frame import bar, inspector
+from viz.frame import bar, inspector, models
 from viz.frame.examples import examples
 from viz.frame.pairs import pairs
 from viz.live import component
@@ -209,7 +209,7 @@ def test_models_that_differ_in_positions_alone_are_one_entry(
     alike = [text for text in offered_of(app, "model") if text.startswith("Story writer, ")]
     assert [text.split(" · ")[0] for text in alike] == ["Story writer, RoPE"]
     assert offered_of(app, "variant") == ["alibi", "learned", "none", "rope", "sinusoidal"]
-    tell(app, {"variant": "positions-alibi"}, monkeypatch, bar._take_over)
+    tell(app, {"variant": "positions-alibi"}, monkeypatch, models._take_over)
     assert query_of(app)["model"] == ["positions-alibi"]
     assert not offered_of(open_page("Attention"), "variant")
 
@@ -225,7 +225,7 @@ def test_a_page_looks_once_where_models_are(page: str, monkeypatch: pytest.Monke
 
 def test_an_example_of_a_translator_is_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("Home", model="translate")
-    tell(app, {"example": pairs()[1].source}, monkeypatch, bar._take_over)
+    tell(app, {"example": pairs()[1].source}, monkeypatch, models._take_over)
     assert query_of(app)["source"] == [pairs()[1].source]
 
 
@@ -236,8 +236,8 @@ def test_an_example_is_taken_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = deepcopy(kept)
     taken: list[object] = []
     monkeypatch.setattr(component.st, "session_state", kept)
-    monkeypatch.setattr(bar.state, "put", lambda *values, **_: taken.append(values))
-    monkeypatch.setattr(bar.state, "take_over", taken.append)
-    bar._take_over(component.sent("pickers-model")["changes"])
+    monkeypatch.setattr(models.state, "put", lambda *values, **_: taken.append(values))
+    monkeypatch.setattr(models.state, "take_over", taken.append)
+    models._take_over(component.sent("pickers-model")["changes"])
     assert len(taken) == 3, "its settings, the head that it shows, and the rest"
     assert kept == before

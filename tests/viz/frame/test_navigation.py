@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, chosen, go, lines, open_page, query_of
+from tests.viz.apps import TOM, chosen, go, lines, open_page, picked, query_of
 from tests.viz.builders import PAGES
 from viz import studio
 from viz.frame import words
@@ -79,19 +79,22 @@ def entry_of(title: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("page", "entry", "below"),
+    ("page", "model", "entry", "below"),
     [
-        ("Next token", "Next token", ["Next token", "Beam search"]),
-        ("Beam search", "Next token", ["Next token", "Beam search"]),
-        ("Vision", "Attention", ["Masked language model", "Translation", "Vision"]),
-        ("KV cache", "KV cache", []),
+        ("Next token", "stories", "Next token", ["Next token", "Beam search"]),
+        ("Beam search", "blank", "Next token", ["Next token", "Beam search"]),
+        ("Vision", "digits", "Attention", ["Vision"]),
+        ("Vision", "blank", "Attention", ["Masked language model", "Vision"]),
+        ("Attention", "translate", "Attention", ["Translation"]),
+        ("Attention", "stories", "Attention", []),
+        ("KV cache", "stories", "KV cache", []),
     ],
 )
-def test_the_rail_says_where_one_is(page: str, entry: str, below: list[str]) -> None:
-    rail = nav(open_page(page))
+def test_the_rail_says_where_one_is(page: str, model: str, entry: str, below: list[str]) -> None:
+    rail = nav(open_page(page, model=model))
     assert current(rail) == [page]
     assert re.findall(r'data-page="([^"]*)" aria-current="true"', rail) == (
-        [entry] if below else []
+        [entry] if page in below else []
     )
     assert ('data-group="More" open' in rail) == (page == "KV cache")
     listed = re.findall(r'<div class="hl-below">(.*?)</div>', rail)
@@ -118,23 +121,32 @@ def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "model", "why"),
+    ("page", "model", "lacks", "other", "form"),
     [
-        ("Masks", "translate", REASONS["decoder"]),  # known before anything runs
-        ("Transformer block", "blank", REASONS["decoder"]),
-        ("Tokens", "digits", REASONS["vocabulary"]),  # known from the run
+        ("Masks", "translate", "decoder", FIRST_MODEL, "sentence-box"),
+        ("Transformer block", "blank", "decoder", FIRST_MODEL, "sentence-box"),
+        ("Tokens", "digits", "vocabulary", FIRST_MODEL, "sentence-box"),
+        ("Translation", "stories", "translates", "translate", "source-box"),
+        ("Masked language model", "translate", "blanks", "blank", "sentence-box"),
+        ("Vision", "positions-rope", "pictures", "digits", None),
     ],
 )
 def test_a_page_that_needs_another_model_takes_one_and_says_so(
-    page: str, model: str, why: str
+    page: str, model: str, lacks: str, other: str, form: str | None
 ) -> None:
-    app = open_page(page, model=model)
-    kept = CALLED[model], CALLED[FIRST_MODEL]
+    app = open_page("Attention", model=model)
+    go(app, page)
+    why, kept = REASONS[lacks], (CALLED[model], CALLED[other])
     (said,) = (line for line in lines(app, "note") if line.startswith(f"{page} does not apply to"))
     assert said == f"{page} does not apply to {kept[0]}: {why}. Shown instead: {kept[1]}."
     assert lines(app, "error") == []
     assert app.title[0].value.endswith(page)
-    assert query_of(app)["model"] == [model], "the choice stays, for pages that it has"
+    assert not any("does not exist here" in line for line in lines(app, "note"))
+    drawn = {item.key for item in app.get("bidi_component")}
+    assert drawn & {"sentence-box", "source-box"} == ({form} if form else set())
+    assert picked(app, "model") == other, "the list has what is shown"
+    wanted = [] if model == FIRST_MODEL else [model]
+    assert query_of(app).get("model", []) == wanted, "the choice stays, for pages that it has"
     assert lines(open_page(page, model=model, sentence=""), "error") == []
     go(app, "Attention")
     assert not [line for line in lines(app, "note") if "does not apply" in line]

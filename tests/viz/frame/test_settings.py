@@ -111,7 +111,7 @@ PLACES = [
           {"model": "translate", "source": "A man rides a bicycle."}),
     Place("Masked language model", {"blanks": (1, 4), "blank": 1, "causal": True},
           {"sentence": TOM}),
-    Place("Translation", {"at": "encoder.attn.2.1", "decode": "sampling", "beams": 3,
+    Place("Translation", {"large": True, "decode": "sampling", "beams": 3,
                           "forced": (5, 6, 5), "shown_heads": "layer", "align_by": "input",
                           "source": "A dog ran.", "target": "Ein Hund lief.", "damage_seed": 3}),
     Place("Vision", {"digit": 7, "way": "rollout", "shuffle": 5}),
@@ -119,7 +119,6 @@ PLACES = [
           {"model": "translate", "source": "A man rides a bicycle.", "arrows_of": "encoder.attn"}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
-OF_ONE_MODEL = {"encoder", "translator", "vision"}  # there is one of each to choose
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +153,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
     elsewhere = {"device", "attention", "drawing"}
-    assert set(names) | FOLLOWING | OF_ONE_MODEL | elsewhere == set(SETTINGS)
+    assert set(names) | FOLLOWING | elsewhere == set(SETTINGS)
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: "-".join(place.values)[:40])
@@ -207,3 +206,25 @@ def test_old_links_are_read_in_todays_words() -> None:
         assert modern({name: old, "utm": "x"}) == {name: value, "utm": "x"}
     assert modern({"filler": "3", "pad_tokens": "5"}) == {"pad_tokens": "5"}, "today's wins"
     assert modern({"filler": "3"}) == {"pad_tokens": "3"}
+
+
+@pytest.mark.parametrize(
+    ("old", "today"),
+    [
+        ({"page": "Translation", "translator": "x"}, {"page": "Translation", "model": "x"}),
+        ({"page": "Vision", "vision": "x", "model": "stories"}, {"page": "Vision", "model": "x"}),
+        ({"page": "Encoder", "encoder": "x"}, {"page": "Masked language model", "model": "x"}),
+        ({"page": "Masks", "translator": "x", "model": "y"}, {"page": "Masks", "model": "y"}),
+        ({"page": "Masks", "vision": "x"}, {"page": "Masks"}),
+        (
+            {"page": "Home", "at": "decoder.cross_attn.3.0"},
+            {"page": "Home", "attention": "decoder.cross_attn", "layer": "3", "head": "0",
+             "large": "yes"},
+        ),
+        ({"page": "Home", "at": ""}, {"page": "Home"}),
+    ],
+)  # fmt: skip
+def test_a_model_and_a_head_have_one_spelling_and_old_links_keep_theirs(
+    old: dict[str, str], today: dict[str, str]
+) -> None:
+    assert modern(old) == today

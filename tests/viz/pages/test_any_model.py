@@ -11,6 +11,7 @@ import transformers as hf
 from tokenizers import models, pre_tokenizers
 
 from model.adopted import model as adopted
+from model.sources.offers import REASONS
 from model.sources.places import WHERE
 from tests.model.adopted.families import (
     D,
@@ -22,7 +23,7 @@ from tests.model.adopted.families import (
     tokens,
     words,
 )
-from tests.viz.apps import chart, checks_shown, control, facts, lines, offered_of, open_page
+from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page, picked
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
@@ -95,7 +96,8 @@ def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> N
     app = open_page(page, model="some-llama", sentence=TEXT)
     assert lines(app, "error") == []
     assert control(app, "model") == "some-llama"
-    assert not any("does not apply to some-llama" in line for line in lines(app, "note"))
+    is_another = any("does not apply to some-llama" in line for line in lines(app, "note"))
+    assert is_another == (page in {"Masked language model", "Translation", "Vision"})
 
 
 @pytest.mark.parametrize(
@@ -156,14 +158,10 @@ def test_the_block_has_the_steps_that_were_found(
     assert ("neurons of this feed-forward were not found" in said.lower()) != has_function
 
 
-def test_a_page_for_one_kind_opens_on_the_chosen_model_and_lists_what_it_can_show() -> None:
+def test_a_page_for_one_kind_opens_on_the_chosen_model() -> None:
     app = open_page("Masked language model", model="some-bert", sentence="the red dog")
-    assert control(app, "encoder") == "some-bert" and lines(app, "error") == []
-    offered = [name.split(" · ")[0] for name in offered_of(app, "encoder")]
-    assert offered == [runs.called("blank"), "bertweet", "esm", "some-bert"], "what opens"
-    assert not any("is not for" in line for line in lines(app, "note"))
-    said = lines(open_page("Vision", vision="some-dino"), "note")
-    assert any("some-dino does not exist here" in line for line in said)
+    assert picked(app, "model") == "some-bert" and lines(app, "error") == []
+    assert not any("does not apply" in line for line in lines(app, "note"))
 
 
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,18 +371,16 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
 @pytest.mark.parametrize(
     ("page", "model", "shown", "why"),
     [
-        ("Translation", "some-marian", "translate", "an encoder and a decoder that run apart"),
-        ("Vision", "some-bert", "digits", "laid out as Headlight’s own"),
-        ("Masked language model", "mute-bert", "blank", "whose tokenizer has a mask token"),
-        ("Masked language model", "whole-bert", "blank", "whose tokenizer has a mask token"),
+        ("Translation", "some-marian", "translate", "translates"),
+        ("Vision", "some-dino", "digits", "pictures"),
+        ("Masked language model", "bare-bert", "blank", "blanks"),
+        ("Masked language model", "whole-bert", "blank", "blanks"),
     ],
 )
 def test_a_page_for_another_kind_says_why_it_shows_another_model(
     page: str, model: str, shown: str, why: str
 ) -> None:
     app = open_page(page, model=model)
-    (said,) = (x for x in lines(app, "note") if x.startswith(f"This page is not for {model}: "))
-    assert (
-        f"it shows {runs.called(shown)}. It " in said and why in said and lines(app, "error") == []
-    )
-    assert not any("is not for" in line for line in lines(open_page(page), "note"))
+    said = f"{page} does not apply to {model}: {REASONS[why]}. Shown instead: {runs.called(shown)}."
+    assert said in lines(app, "note") and lines(app, "error") == []
+    assert picked(app, "model") == shown

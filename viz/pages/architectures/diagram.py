@@ -40,7 +40,7 @@ TITLES = {
 # The view that shows a part, by architecture; those of attention are the same for all.
 OUTPUT_VIEWS = {
     "decoder": "Next token",
-    "encoder": "Encoder",
+    "encoder": "Masked language model",
     "encoder_decoder": "Translation",
     "vision": "Vision",
 }

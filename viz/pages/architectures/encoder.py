@@ -22,8 +22,8 @@ from viz.runs import Run, blanks
 
 TITLE = "Masked language model"
 ICON = ":material/space_bar:"
-NEEDS = ()
-ARCHITECTURE = "encoder"
+NEEDS = ("blanks",)
+SHOWS_HEADS = True
 SHOWS_TOKENS = True  # larger than the bar would
 OPENS_INSPECTOR = False
 
@@ -108,7 +108,7 @@ def _say(view: View, whole: Run, found: Sequence[Found], hardest: int) -> None:
         words.caption(f"Found: {n} of {len(found)} hidden tokens.")
     if view.sentence and hardest >= 0 and [one.place for one in found] != [hardest]:
         label = token_labels(whole.trace.tokens)[hardest]
-        link = links.to(view, TITLE, encoder=view.model, blanks=hardest)
+        link = links.to(view, TITLE, blanks=hardest)
         title = ["A harder word: “", Word(label), "”"]
         words.findings([(title, "The one it is worst at here.", link)])
 
@@ -127,7 +127,8 @@ def _inspect(view: View) -> None:
 
 def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
     """A decoder that has the same tokens, run on the same sentence; None where there is none."""
-    if runs.FIRST_MODEL not in runs.model_names("decoder"):
+    is_there = runs.FIRST_MODEL in runs.model_names()
+    if not is_there or runs.lacking(runs.FIRST_MODEL, ("decoder",)):
         return None
     run = runs.run(runs.handle_of(runs.FIRST_MODEL, view.handle.device), view.sentence)
     n = min(len(run.trace.tokens), len(whole.trace.tokens), blanks.MOST_IN_TURN)

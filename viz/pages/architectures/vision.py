@@ -10,7 +10,7 @@ from model.analysis.patches import mean_distances
 from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
-from viz.frame import controls, given, inspector, layout, notices, state, tables, words
+from viz.frame import controls, given, heads, inspector, layout, notices, state, tables, words
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.kit.wire import Settings
@@ -20,9 +20,8 @@ from viz.runs import pictures
 
 TITLE = "Vision"
 ICON = ":material/draw:"
-NEEDS = ()
-ARCHITECTURE = "vision"
-ONLY_OURS = True
+NEEDS = ("pictures",)
+SHOWS_HEADS = True
 SHOWS_TOKENS = True
 OPENS_INSPECTOR = False
 
@@ -46,7 +45,7 @@ def render(view: View) -> None:
     pixels = given.picture()
     key, _ = pictures.answers(view.handle)
     data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
-    component.show(data, on_change=state.take_over)
+    component.show(data, on_change=heads.take_over)
     left, right = layout.two_up("patches")
     with left:
         _needed(view, pixels, config)
@@ -65,7 +64,7 @@ def _settings(view: View) -> Settings:
     return {
         "digit": int(state.number(DIGIT)),
         "drawing": state.value(DRAWING),
-        "at": f"{view.attention}.{view.layer}.{view.head}",
+        "at": heads.spelled(view),
         "way": state.value(WAY),
     }
 

@@ -14,8 +14,6 @@ SHOWS_HEADS = True  # all of them: the bar need not choose one
 OPENS_INSPECTOR = False
 TAKES_CARET = True  # whoever comes here first may type at once
 
-FILLS_BLANKS = True  # of an encoder's sentence a word is hidden before a person hides one
-
 WAYS_ON = (
     words.Way("Look inside", "Every layer and head on your own sentence.", page="Attention"),
     words.Way(

@@ -13,6 +13,7 @@ from model.capture import capture
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
+from model.sources.offers import REASONS
 from tests.model.analysis.test_blanks import encoder_checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
 from tests.viz.apps import (
@@ -204,11 +205,10 @@ def test_without_a_decoder_of_the_same_tokens_one_line_says_so(shelf: Path) -> N
     assert len(chart(app, "under-the-mask").data) == 2
 
 
-def test_no_encoder_says_how_to_train_one(shelf: Path) -> None:
+def test_no_encoder_is_said(shelf: Path) -> None:
     tiny_checkpoint(shelf / "stories")
     (line,) = lines(open_page("Masked language model"), "error")
-    assert line.startswith("no encoder checkpoint in assets/checkpoints; train one: ")
-    assert "python -m model train assets/recipes/blank.toml" in line
+    assert REASONS["blanks"] in line and "train one, see README" in line
 
 
 def test_an_encoder_without_a_token_to_hide_with_says_so(shelf: Path) -> None:

@@ -172,7 +172,7 @@ def test_the_formula_has_the_numbers_of_the_chosen_head(model: Checkpoint) -> No
         ({"source": GERMAN}, "note", "looks like German"),
         ({"target": "Ein Hund lief. " * 9}, "note", "the others are cut"),
         ({"forced": "1-999"}, "note", "Chosen tokens: 1 of 2 cannot be used"),
-        ({"at": "decoder.cross_attn.9.9"}, "note", "does not exist"),
+        ({"at": "decoder.cross_attn.0.9"}, "note", "does not exist"),
     ],
     ids=["empty", "long", "german", "long-german", "unknown-token", "no-such-head"],
 )

@@ -120,9 +120,7 @@ def test_a_damaged_drawing_is_left_out_with_a_line(model: Checkpoint, drawing: s
 
 def test_no_model_of_pictures_is_said(shelf: Path) -> None:
     app = open_page("Vision")
-    assert lines(app, "error") == [
-        "no vision checkpoint in assets/checkpoints; train one, see README"
-    ]
+    assert lines(app, "error") == ["no checkpoint in assets/checkpoints; train one, see README"]
 
 
 def _handle() -> ModelHandle:

@@ -15,8 +15,8 @@ from viz.pages.architectures.translation import alignment, beams, cache, damage,
 
 TITLE = "Translation"
 ICON = ":material/translate:"
-NEEDS = ()
-ARCHITECTURE = "encoder_decoder"
+NEEDS = ("translates",)
+SHOWS_HEADS = True
 SHOWS_TOKENS = True  # larger than the bar would
 OPENS_INSPECTOR = False
 

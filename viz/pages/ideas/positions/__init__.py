@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import bar, controls, inspector, layout, notices, settings, state, words
+from viz.frame import controls, inspector, layout, models, notices, settings, state, words
 from viz.frame.kinds import Choice
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
@@ -113,7 +113,7 @@ def _offer(shown: View) -> None:
     """To have the model of this page on all pages; of layer and head the nearest it has."""
     st.button(
         f"Use {shown.handle.name} everywhere",
-        on_click=unbroken(lambda: bar.switch_model(shown.handle.name)),
+        on_click=unbroken(lambda: models.switch(shown.handle.name)),
         type="tertiary",
         icon=":material/arrow_upward:",
         key="use-everywhere",

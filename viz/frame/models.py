@@ -1,0 +1,140 @@
+"""Which model runs: the chosen one, or one that offers what a page needs where that lacks it."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+
+from model.sources.handle import ModelHandle
+from viz import runs
+from viz.frame import controls, folder, state
+from viz.frame.examples import examples
+from viz.frame.kinds import Choice
+from viz.frame.page import Page
+from viz.frame.pairs import pairs
+from viz.frame.settings import CELL, DEVICE, HEAD, LARGE, LAYER, MODEL, SENTENCE, SOURCE
+from viz.kit.wire import Option, Settings
+from viz.live.pickers.data import Picker
+
+EXAMPLE, VARIANT, SWITCHED = "example", "variant", "model-was-switched"
+ALIKE = "positions-"  # what the names of models begin with that differ in their positions alone
+
+
+class Shown(NamedTuple):
+    """The model that a page shows, and why it is not the chosen one; empty where it is."""
+
+    name: str
+    reason: str
+
+
+def chosen() -> str:
+    """The model that a person chose, for all pages; ValueError where there is none."""
+    return state.value(_setting())
+
+
+def _setting() -> Choice[str]:
+    names = runs.model_names()
+    if not names:
+        raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
+    return MODEL.given(options=names, default=names[0], words=runs.described)
+
+
+def suits(page: Page) -> bool:
+    """Whether the chosen model shows a page itself, as far as is known."""
+    try:
+        return not runs.lacking(chosen(), page.NEEDS)
+    except ValueError:
+        return True  # the page says what is wrong
+
+
+def shown_on(page: Page) -> Shown:
+    """The chosen model, or the first whose files promise all that the page needs.
+
+    ValueError where no model here does.
+    """
+    name = chosen()
+    reasons = runs.lacking(name, page.NEEDS)
+    if not reasons:
+        return Shown(name, "")
+    for other in runs.model_names():
+        if runs.architecture_of(other) and not runs.lacking(other, page.NEEDS):
+            return Shown(other, reasons[0])
+    raise ValueError(
+        f"{page.TITLE} does not apply to {runs.called(name)}: {reasons[0]}. No other model here "
+        "can show it; train one, see README"
+    )
+
+
+def switch(name: str) -> None:
+    """Run another model from the next run on; of layer and head, the nearest it has."""
+    state.put((MODEL, name))
+    st.session_state[SWITCHED] = True
+
+
+def was_switched() -> bool:
+    """Whether another model was chosen since this was asked last."""
+    return st.session_state.pop(SWITCHED, False)
+
+
+def pickers(shown: str) -> ModelHandle:
+    """Examples, models, and devices where there is a choice; gives back what is to run.
+
+    Models that differ in one thing alone are one entry, with a list of their own beside it.
+    """
+    devices = runs.device_names()
+    device = DEVICE.given(options=devices, default=devices[0])
+    controls.pickers(
+        "pickers-model",
+        *_examples(runs.architecture_of(shown)),
+        *_of_models(shown),
+        *([controls.picker(device)] if len(devices) > 1 else []),
+        on_change=_take_over,
+    )
+    folder.ask(state.value(device), switch)
+    return runs.handle_of(shown, state.value(device))
+
+
+def _of_models(shown: str) -> list[Picker]:
+    setting = _setting()
+    alike = [name for name in setting.options if name.startswith(ALIKE)]
+    one = shown if shown in alike else next(iter(alike), "")
+    options = [name for name in setting.options if name == one or name not in alike]
+    found = [folder.with_way_in(controls.picker(replace(setting, options=options), shown))]
+    if shown in alike:
+        variants = [Option(name, name.removeprefix(ALIKE)) for name in alike]
+        found.append(Picker(VARIANT, "Encoding", variants, shown))
+    return found
+
+
+def _examples(architecture: str) -> list[Picker]:
+    """The examples for this kind of model, if there are any."""
+    offered = {
+        "decoder": [example.title for example in examples()],
+        "encoder_decoder": [pair.source for pair in pairs()],
+    }.get(architecture, [])
+    options = [Option(title, title) for title in offered]
+    return [Picker(EXAMPLE, "Examples", options, "", placeholder="choose")] if options else []
+
+
+def _take_over(changes: Settings) -> None:
+    """Open the example that was chosen; keep what else was."""
+    folder.take_over(changes)
+    if variant := changes.pop(VARIANT, None):
+        changes[MODEL.name] = variant
+    title = changes.pop(EXAMPLE, None)
+    if title in {pair.source for pair in pairs()}:
+        state.put((SOURCE, title))
+    for example in examples():
+        if example.title == title:
+            state.put(
+                (SENTENCE, example.sentence),
+                (MODEL, example.model),
+                (LAYER, example.layer),
+                (HEAD, example.head),
+                (CELL, example.cell),
+                chosen_for=example.sentence,
+            )
+            state.put((LARGE, True), chosen_for=example.model)
+    if MODEL.name in changes:
+        st.session_state[SWITCHED] = True
+    state.take_over(changes)
