@@ -15,7 +15,7 @@ from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.sketch.data import Shipped, sketch_data
+from viz.live.sketch.data import WAYS, Shipped, sketch_data
 from viz.runs import pictures
 
 TITLE = "Vision"
@@ -66,7 +66,7 @@ def _settings(view: View) -> Settings:
         "digit": int(state.number(DIGIT)),
         "drawing": state.value(DRAWING),
         "at": f"{view.attention}.{view.layer}.{view.head}",
-        "way": state.value(WAY),
+        "way": state.value(WAY.given(options=tuple(WAYS))),
     }
 
 
