@@ -47,7 +47,7 @@ INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # what ids of triggers begin with
 ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 CHECKED = 3  # maps of each visitor that are compared with a capture made here
 HEAVY = (
-    {"page": "Beam search", "beam_width": "12", "beam_tokens": "24"},
+    {"page": "Beam search", "beam_width": "12", "new_tokens": "24"},
     {"page": "Attention", "model": "positions-rope", "sentence": "the red ball " * 160},
     {"page": "KV cache", "sentence": "Tom had a red ball and Sam had a blue one."},
 )

@@ -42,7 +42,7 @@ def test_url_brings_the_whole_view_back(page: Page) -> None:
     pick(page, "Layer", "L4")
     pick(page, "Head", "H6")
     page.locator(".hl-token-button").nth(3).click()
-    expect(page).to_have_url(re.compile("after=2"))
+    expect(page).to_have_url(re.compile("token=2"))
     page.get_by_label("Top-p", exact=True).focus()
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**top_p=0.94**")

@@ -103,7 +103,7 @@ def entropy_scale(entropy: np.ndarray) -> Scale:
 def lens_map(
     grid: Grid, values: np.ndarray, scale: Scale, chosen: tuple[int, int], colors: Palette
 ) -> go.Figure:
-    """Layers downward, positions across, the most likely token in each cell; bold: the final answer.
+    """Layers downward, positions across, a cell its most likely token; bold: the final answer.
 
     values (L + 1, W) are the colours; `chosen` is the row and the position to frame.
     """

@@ -1,94 +1,104 @@
-"""Which answer of the model a page is about: a position, a token there, and perhaps a second."""
+"""What is asked of an answer: a position, a number of its logits, a token there, and a second."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 
+from model.analysis.metrics import DIFFERENCE, Metric
+from model.given import Input
 from model.trace import Stream
 from viz.figures.labels import clipped, token_labels
-from viz.frame import controls, layout
-from viz.frame.settings import AFTER, AGAINST_ANSWER, ANSWER
+from viz.frame import controls, state
+from viz.frame.kinds import Choice
+from viz.frame.settings import ANSWER, INSTEAD, TOKEN
 from viz.frame.view import View
-from viz.runs import attributing
+from viz.runs import Run, attributing, patching
 
 LONGEST = 24  # characters of a name in a list
-# Streamlit tells options apart by their words: a token could be called "nothing".
-NO_OTHER = "no other: alone"
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """A position and a token, or class, that is asked about; `against` another, or alone.
+def ask(
+    view: View,
+    position: int,
+    own: tuple[int, int],
+    options: Iterable[int],
+    metric: Choice[str],
+    called: tuple[str, str] = ("most likely", "next"),
+) -> Metric:
+    """What is asked at a position, drawn as controls.
 
-    `names` are of all logits.
+    Until others are chosen, of the two tokens of the page's `own`, which it calls so; a choice
+    belongs to its sentence.
     """
+    state.only_for((view.sentence, view.model), ANSWER, INSTEAD)
+    names, options = names_of(view), list(options)
 
-    position: int
-    token: int
-    against: int | None
-    names: list[str]
-    probability: float
-    is_class: bool
+    def one(setting: Choice[int], usual: int, name: str, other_than: int | None = None) -> int:
+        def words(i: int) -> str:
+            text = clipped(names[usual if i < 0 else i], LONGEST)
+            return f"{name}: {text}" if i < 0 else text
 
-    @property
-    def kind(self) -> str:
-        """What an answer of this model is."""
-        return "class" if self.is_class else "token"
+        chosen = state.value(setting.given(options=range(-1, len(names))))
+        if chosen == other_than:
+            state.put((setting, -1))
+        offered = [i for i in dict.fromkeys([-1, *options, chosen]) if i != other_than]
+        picked = controls.select(setting.given(options=offered, words=words), width=210)
+        return usual if picked < 0 else picked
 
-    @property
-    def name(self) -> str:
-        """What the token is called."""
-        return self.names[self.token]
-
-
-def choose(view: View) -> Answer:
-    """Controls for position and tokens; until others are chosen, the most likely at the end."""
-    trace = view.run.trace
-    assert trace.output is not None
-    names = attributing.names_of_answers(view.handle, trace.output.shape[-1])
-    with layout.slim_row("answer"):
-        position = 0 if len(trace.output) == 1 else position_of(view)
-        logits = trace.output[position].astype(np.float64)
-        falling = np.argsort(-logits, kind="stable").tolist()
-        token = _one(view, falling, names)
-        against = _other([i for i in falling if i != token], names)
-    exponentials = np.exp(logits - logits.max())
-    probability = float(exponentials[token] / exponentials.sum())
-    return Answer(position, token, against, names, probability, _is_class(view))
+    label = "Class" if view.run.trace.facts.predicts == "class" else ANSWER.label
+    kind = controls.select(metric, width=150)
+    answer = one(ANSWER.given(label=label), own[0], called[0])
+    other = next((i for i in (own[1], own[0], *options) if i != answer), answer)
+    if kind == DIFFERENCE:
+        other = one(INSTEAD, other, called[1], answer)
+    else:
+        state.leave_out(INSTEAD)
+    return Metric(kind, position, answer, other)
 
 
 def position_of(view: View) -> int:
     """The position whose output is asked about; of tokens in place, the place itself."""
+    if len(logits_of(view.run)) == 1:
+        return 0
     if view.run.trace.facts.predicts in (None, "next token"):
         return controls.position(view)
     tokens = view.run.trace.tokens
-    at = AFTER.given(label="At token")
-    return controls.token(at, tokens, len(tokens) - 1, "last")
+    return controls.token(TOKEN.given(label="At token"), tokens, len(tokens) - 1, "last")
 
 
-def _is_class(view: View) -> bool:
-    return view.run.trace.facts.predicts == "class"
+def names_of(view: View) -> list[str]:
+    """What each logit is of: a token, or a class."""
+    return attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
 
 
-def _one(view: View, falling: Sequence[int], names: list[str]) -> int:
-    def words(i: int) -> str:
-        name = clipped(names[falling[0] if i < 0 else i], LONGEST)
-        return f"most likely: {name}" if i < 0 else name
-
-    setting = ANSWER.given(
-        options=[-1, *falling], words=words, label="Class" if _is_class(view) else ANSWER.label
-    )
-    chosen = controls.select(setting, width=230)
-    return falling[0] if chosen < 0 else chosen
+def name_of(view: View, metric: Metric) -> str:
+    """A metric in words, as logit of “she” − logit of “he”; the tokens are a person's text."""
+    answer, other = (f"“{names_of(view)[i]}”" for i in (metric.answer, metric.other))
+    return {
+        "difference": f"logit of {answer} − logit of {other}",
+        "logit": f"logit of {answer}",
+        "loss": f"loss of {answer}",
+    }[metric.kind]
 
 
-def _other(others: Sequence[int], names: list[str]) -> int | None:
-    def words(i: int) -> str:
-        return NO_OTHER if i < 0 else clipped(names[i], LONGEST)
+def logits_of(run: Run) -> np.ndarray:
+    """The output of a run, (T, V), of a picture (1, C)."""
+    assert run.trace.output is not None, "the page needs logits"
+    return run.trace.output
 
-    chosen = controls.select(AGAINST_ANSWER.given(options=[-1, *others], words=words), width=200)
-    return None if chosen < 0 else chosen
+
+def logits_at(view: View, given: Input, position: int) -> np.ndarray:
+    """What an input is predicted to be at a position, (V,): of a text on screen that is there."""
+    if view.run.trace.facts.architecture == "decoder" and given == view.ids:
+        return view.run.trace.logits[position]
+    return patching.logits_of(view.handle, given, position)
+
+
+def probability_of(run: Run, position: int, token: int) -> float:
+    """The probability of one answer at a position."""
+    logits = logits_of(run)[position].astype(np.float64)
+    exponentials = np.exp(logits - logits.max())
+    return float(exponentials[token] / exponentials.sum())
 
 
 def labels_of(stream: Stream) -> list[str]:

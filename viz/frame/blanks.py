@@ -73,7 +73,8 @@ def run(handle: ModelHandle, text: str, page: str) -> runs.Run:
 
     Under the mask that may be chosen there.
     """
-    has_default, has_mask = (page in one.pages for one in (BLANK, CAUSAL))
+    has_mask = page == CAUSAL.page
+    has_default = has_mask or page == "Home"
     hidden = state.value(setting(handle, text, has_default=has_default))
     is_causal = has_mask and state.value(CAUSAL)
     if not hidden and not is_causal:

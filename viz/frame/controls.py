@@ -1,14 +1,14 @@
 """Widgets bound to settings: each shows its setting's value and gives back the chosen one."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
 from viz.figures.labels import token_labels
 from viz.frame import memory, state
-from viz.frame.kinds import Choice, Flag, Number, Numbers, Text
-from viz.frame.settings import AFTER
+from viz.frame.kinds import Choice, Flag, Group, Number, Numbers, Text
+from viz.frame.settings import TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.kit.wire import Option, Settings
@@ -133,6 +133,28 @@ def several(setting: Numbers) -> tuple[int, ...]:
     return chosen
 
 
+def parts(setting: Group) -> tuple[Any, ...]:
+    """The parts of a group: a list for a choice, a slider where there are steps, else a number.
+
+    Their widgets are set to what the group is: none of them has a value of its own.
+    """
+    chosen = state.value(setting)
+
+    def take_over() -> None:
+        state.put((setting, [st.session_state[part.name] for part in setting.parts]))
+
+    for part, value in zip(setting.parts, chosen, strict=True):
+        st.session_state[part.name] = value
+        about: dict[str, Any] = {"key": part.name, "on_change": unbroken(take_over)}
+        if isinstance(part, Choice):
+            st.selectbox(part.label, part.options, format_func=part.words, width=330, **about)
+        elif isinstance(part, Number) and part.step is not None:
+            st.slider(part.label, part.low, part.high, step=part.step, **about)
+        elif isinstance(part, Number):
+            st.number_input(part.label, int(part.low), int(part.high), width=130, **about)
+    return chosen
+
+
 def button(
     key: str,
     meaning: str,
@@ -167,4 +189,4 @@ def token(setting: Choice[int], tokens: Sequence[str], default: int, name: str) 
 
 def position(view: View) -> int:
     """The position whose next token is predicted."""
-    return token(AFTER, view.tokens, len(view.tokens) - 1, "last")
+    return token(TOKEN.given(label="After token"), view.tokens, len(view.tokens) - 1, "last")

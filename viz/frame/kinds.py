@@ -26,18 +26,17 @@ NO_SUCH = "{label} {raw} does not exist here; showing {value}."
 
 @dataclass(frozen=True)
 class Setting(ABC, Generic[Value]):
-    """One thing a person can change: its name in the URL, its label, its default, and its pages.
+    """One thing a person can change: its name in the URL, its label, its default, and its page.
 
-    Settings without pages and those of several stay in the address of every page; those of one
-    page only in its own. One that `follows` takes each new default as long as a person has left
-    it alone.
+    Settings without a page are of several, and stay in the address of every page. One that
+    `follows` takes each new default as long as a person has left it alone.
     """
 
     name: str
     label: str
     default: Value
     _: KW_ONLY
-    pages: tuple[str, ...] = ()
+    page: str = ""
     follows: bool = False
 
     @property
@@ -59,7 +58,7 @@ class Setting(ABC, Generic[Value]):
 
     def is_in_address_of(self, page: str) -> bool:
         """Whether the address of a page carries this setting."""
-        return len(self.pages) != 1 or page in self.pages
+        return self.page in ("", page)
 
 
 @dataclass(frozen=True)
@@ -192,29 +191,6 @@ class Text(Setting[str]):
 
 
 @dataclass(frozen=True)
-class Index(Setting[int | None]):
-    """One of `n` things by its number, or none."""
-
-    n: int = 0
-
-    def nearest(self, raw: object) -> tuple[int | None, str | None]:
-        """A whole number below n; the default for what is none."""
-        text = "" if raw is None else str(raw)
-        if not text:
-            return None, None
-        if not text.isdecimal():
-            line = f"{self.label} {_shown(raw)} is not a whole number; showing the default."
-            return self.default, line
-        value = min(int(text[:4000]), self.n - 1)  # Python reads no longer numbers
-        line = f"{self.label} {_shown(raw)} does not exist; it is {value}."
-        return value, None if str(value) == text else line
-
-    def text(self, value: int | None) -> str:
-        """The number, or nothing."""
-        return "" if value is None else str(value)
-
-
-@dataclass(frozen=True)
 class Pair(Setting[tuple[int, int] | None]):
     """Two whole numbers, each below its limit, or none; written 3-1."""
 
@@ -262,6 +238,24 @@ class Numbers(Setting[tuple[int, ...]]):
     def text(self, value: tuple[int, ...]) -> str:
         """The numbers with hyphens between them."""
         return _joined(value)
+
+
+@dataclass(frozen=True)
+class Group(Setting[tuple[Any, ...]]):
+    """Settings that are one, such as the sizes of a model; written 12,768,gpt."""
+
+    parts: tuple[Setting, ...] = ()
+
+    def nearest(self, raw: object) -> tuple[tuple[Any, ...], str | None]:
+        """Each part's nearest; a part that is left out has its default."""
+        words = list(raw) if isinstance(raw, list | tuple) else str(raw).split(",")
+        found = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
+        value = (*(part for part, _ in found), *self.default[len(found) :])
+        return value, next((line for _, line in found if line), None)
+
+    def text(self, value: tuple[Any, ...]) -> str:
+        """The parts with commas between them."""
+        return _with_commas(part.text(of) for part, of in zip(self.parts, value, strict=True))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from model.given import Input
 from viz import runs
 from viz.figures.labels import token_labels
 from viz.frame import blanks, controls, state
-from viz.frame.settings import ARROW_QUERY, ARROWS_OF, PREDICTED_AT
+from viz.frame.settings import ARROWS_OF, OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.runs import blanks as blanked
 
@@ -43,7 +43,7 @@ def _blanked(view: View) -> One:
     tokens = tokenizer.token_strings(ids)
     hidden = state.value(blanks.setting(handle, view.sentence, has_default=True))
     first = (hidden or blanks.first_blank(tokens))[0]
-    place = controls.token(PREDICTED_AT, tokens, first, "hidden")
+    place = controls.token(TOKEN.given(label="Blank"), tokens, first, "hidden")
     hidden = hidden if place in hidden else (place,)
     hiding = tokenizer.id_of(MASK)
     given = tuple(hiding if at in hidden else i for at, i in enumerate(ids))
@@ -55,7 +55,7 @@ def _target(view: View) -> One:
     """A translation's: the German token after one of those that are there."""
     source, target = (tuple(ids.tolist()) for ids in view.run.trace.given)
     rows = [stream.labels for stream in view.run.trace.streams]
-    setting = PREDICTED_AT.given(label="After German token")
+    setting = TOKEN.given(label="After German token")
     place = controls.token(setting, rows[1], len(target) // 2, "middle")
     first, second = (tuple(token_labels(row)) for row in (rows[0], rows[1][: place + 1]))
     return One((source, target[: place + 1]), place, {"encoder": first, "decoder": second})
@@ -99,4 +99,4 @@ def query(view: View, one: One, name: str) -> int:
     if len(one.labels) > 1:  # the source predicts nothing: what is attended to most does most
         cross = [x.pattern[:, one.position] for x in view.run.trace.group(CROSS).records]
         asked, called = int(np.mean(cross, axis=(0, 1)).argmax()), "attended to most"
-    return controls.token(ARROW_QUERY, labels, asked, called)
+    return controls.token(OTHER_TOKEN.given(label="Arrows from"), labels, asked, called)

@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from model.decoding.filters import GREEDY, Sampling
-from viz.frame import state
+from viz.frame import settings, state
 from viz.frame.kinds import Setting
-from viz.frame.settings import DECODING, MIN_P, ORDER, SEED, TEMPERATURE, TOP_K, TOP_P
+from viz.frame.settings import MIN_P, ORDER, SEED, TEMPERATURE, TOP_K, TOP_P
 from viz.frame.view import View
 
+# Beams have a page of their own.
+DECODING = settings.DECODING.given(options=("sampling", "greedy"))
 Value = TypeVar("Value")
 
 

@@ -1,13 +1,12 @@
-"""Every setting a person can change, declared once: name in the URL, label, default, range, pages.
+"""Every setting a person can change, declared once: name in the URL, label, default, range, page.
 
-Options, bounds and defaults that only the model or the sentence knows are left empty here and
-given where the setting is used, with `Setting.given`. Names are the address's, so they stay; what
-an old link may still say is in `OLD_NAMES` and `OLD_VALUES`.
+Options, bounds and defaults that only the model, the sentence or an instrument knows are left
+empty here and given where the setting is used, with `Setting.given`. Names are the address's, so
+they stay; what an old link may still say is in `OLD_NAMES` and `OLD_VALUES`.
 """
 
 from collections.abc import Mapping
 from itertools import permutations
-from typing import TypeVar
 
 from model.decoding.filters import DEFAULT_ORDER
 from viz.frame.course import Changes
@@ -15,8 +14,8 @@ from viz.frame.kinds import (
     Cells,
     Choice,
     Flag,
+    Group,
     Ids,
-    Index,
     Number,
     Numbers,
     Pair,
@@ -27,349 +26,337 @@ from viz.frame.kinds import (
 )
 from viz.frame.switched import Switched
 from viz.kit import sampling as sampler
-from viz.live.microscope import data as microscope
-from viz.live.sketch import data as sketch
-
-Kind = TypeVar("Kind", bound=Setting)
-
-SETTINGS: dict[str, Setting] = {}
-
-ON_ATTENTION = ("Attention",)
-ON_POSITIONS = ("Positional encoding",)
-ON_MASKS = ("Masks",)
-ON_TOKENS = ("Tokens",)
-ON_LENS = ("Logit lens",)
-ON_HEADS = ("Heads",)
-ON_NEXT = ("Next token",)
-ON_BEAM = ("Beam search",)
-ON_CACHE = ("KV cache",)
-ON_TRANSLATION = ("Translation",)
-ON_VISION = ("Vision",)
-ON_ENCODER = ("Masked language model",)
-ON_COST = ("Cost",)
-ON_PATCHING = ("Patching",)
-ON_EXPLANATION = ("Explanation",)
-ON_CONTRIBUTIONS = ("Contributions",)
-ON_ABLATION = ("Ablation",)
-ON_EXPERIMENTS = (*ON_CONTRIBUTIONS, *ON_ABLATION)
-ON_HOME = ("Home", *ON_NEXT, *ON_TRANSLATION, *ON_ENCODER)  # where a text is drawn token by token
 
 
-def declared(setting: Kind) -> Kind:
-    """Enter a setting in the table; two of one name would overwrite each other's value."""
-    if setting.name in SETTINGS:
-        raise ValueError(f"the setting {setting.name} is declared twice; rename one of them")
-    SETTINGS[setting.name] = setting
-    return setting
-
-
-def named(name: str, label: str, names: dict[str, str], pages: tuple[str, ...]) -> Choice[str]:
+def named(
+    name: str, label: str, names: dict[str, str], page: str = "", *, follows: bool = False
+) -> Choice[str]:
     """A choice whose options are called otherwise on screen; the first is the default."""
-    options = tuple(names)
-    return declared(Choice(name, label, options[0], options, words=names.__getitem__, pages=pages))
+    options, words = tuple(names), names.__getitem__
+    return Choice(name, label, options[0], options, words=words, page=page, follows=follows)
 
 
-# --- every page -------------------------------------------------------------------------------
+def together(name: str, label: str, *parts: Setting, page: str) -> Group:
+    """Settings that are one: the parts keep their names for their controls and for old links."""
+    return Group(name, label, tuple(part.default for part in parts), parts, page=page)
 
-PAGE = declared(Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}."))
-TOUR = declared(Choice[str]("tour", "Lesson", "", refusal="Lesson “{raw}” does not exist."))
-STEP = declared(Number("step", "Step", 1, 1, 99))
-SENTENCE = declared(Text("sentence", "Sentence", ""))
-MODEL = declared(Choice[str]("model", "Model", ""))
-SOURCE = declared(Text("source", "English", "Two children play with a red ball on the beach."))
-DIGIT = declared(Number("digit", "Test digit", 0, 0))
-DRAWING = declared(Pixels("drawing", "Drawing", ""))
-WAY = declared(Choice[str]("way", "Whose attention", "head", tuple(sketch.WAYS), pages=ON_VISION))
-SHUFFLE = declared(Number("shuffle", "Another order", 1, 1, 50, 1, pages=ON_VISION))
-DEVICE = declared(Choice[str]("device", "Device", "", words=str.upper))
-HEAD_GROUP = declared(Choice[str]("attention", "Attention", ""))  # such as decoder.attn
-LAYER = declared(Choice[int]("layer", "Layer", 0, words="L{}".format))
-HEAD = declared(Choice[int]("head", "Head", 0, words="H{}".format))
-LARGE = declared(  # where all heads are shown, and one of them may be large
-    Flag("large", "Large head", False, pages=("Home", *ON_TRANSLATION, *ON_ENCODER))
-)
+
+# --- every page --------------------------------------------------------------------------------
+
+PAGE = Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}.")
+TOUR = Choice[str]("tour", "Lesson", "", refusal="Lesson “{raw}” does not exist.")
+STEP = Number("step", "Step", 1, 1, 99)
+SENTENCE = Text("sentence", "Sentence", "")
+MODEL = Choice[str]("model", "Model", "")
+SOURCE = Text("source", "English", "Two children play with a red ball on the beach.")
+DIGIT = Number("digit", "Test digit", 0, 0)
+DRAWING = Pixels("drawing", "Drawing", "")
+DEVICE = Choice[str]("device", "Device", "", words=str.upper)
+HEAD_GROUP = Choice[str]("attention", "Attention", "")  # such as decoder.attn
+LAYER = Choice[int]("layer", "Layer", 0, words="L{}".format)
+HEAD = Choice[int]("head", "Head", 0, words="H{}".format)
+LARGE = Flag("large", "Large head", False)  # where all heads are shown, and one may be large
 # Which part of the inspector is open; nothing: as the page has it.
-INSPECT = declared(
-    Choice[str](
-        "inspect",
-        "Inspector",
-        "",
-        ("", "closed", "formula", "source", "check", "export"),
-        refusal="Inspector part “{raw}” does not exist.",
-    )
+INSPECT = Choice[str](
+    "inspect",
+    "Inspector",
+    "",
+    ("", "closed", "formula", "source", "check", "export"),
+    refusal="Inspector part “{raw}” does not exist.",
 )
-PRESENT = declared(Flag("present", "Present", False))
-IMAGE_FORMAT = declared(
-    Choice[str]("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
-)
+PRESENT = Flag("present", "Present", False)
+IMAGE_FORMAT = Choice[str]("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
 
-# --- several pages ----------------------------------------------------------------------------
+# --- several pages: what is chosen on one stands on the next -----------------------------------
 
-AFTER = declared(
-    Choice[int](
-        "after", "After token", -1, pages=("Masks", "Logit lens", "Next token", *ON_EXPERIMENTS)
-    )
-)
+TOKEN = Choice[int]("token", "Token", -1)  # of the sentence; −1: as the page has it
+OTHER_TOKEN = Choice[int]("other_token", "Other token", -1)
+CELL = Pair("cell", "Cell", None)
+SECOND = Text("second", "Second sentence", "", follows=True)
+METRICS = {"logit": "logit", "difference": "logit difference", "loss": "loss, nats"}
+METRIC = named("metric", "Metric", METRICS, follows=True)
+ANSWER = Choice[int]("answer", "Answer", -1)
+INSTEAD = Choice[int]("instead", "Against", -1)
+SEED = Number("seed", "Seed", 0, 0, 2**31 - 1)
+WINDOW = Number("window", "Window", 1, 1, 1_000_000, follows=True)
+GLOBAL = Number("global", "Global", 0, 0, 512, follows=True)
+CONTEXT = Number("context", "Context", 2048, 1, 10_000_000, follows=True)
 # Of layers that come in pages one that is in sight, else the one that plays.
-LAYERS = declared(Number("layers", "Layers in sight", None, 0, none="playing", pages=ON_HOME))
-SINK = declared(Flag("sink", "Lines to the attention sink", False, pages=ON_HOME))
-TEMPERATURE = declared(
-    Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"], pages=ON_HOME)
-)
-TOP_K = declared(Number("top_k", "Top-k", None, 1, none="all", pages=ON_NEXT))
-TOP_P = declared(
-    Number(
-        "top_p",
-        "Top-p",
-        0.95,
-        *sampler.BOUNDS["top_p"],
-        pages=ON_HOME,
-    )
-)
-MIN_P = declared(Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], pages=ON_NEXT))
-ORDER = declared(
-    Choice(
-        "order",
-        "Order",
-        tuple(DEFAULT_ORDER),
-        tuple(permutations(DEFAULT_ORDER)),
-        words=", ".join,
-        pages=ON_NEXT,
-    )
-)
-
-# --- Attention: all but the first are chosen inside the microscope ------------------------------
-
-CELL = declared(Pair("cell", "Cell", None, pages=("Home", *ON_ATTENTION, "Heads")))
-TOKEN = declared(Index("token", "Token", None, pages=ON_ATTENTION))
-VIEW = declared(Choice[str]("view", "View", "map", tuple(microscope.VIEWS), pages=ON_ATTENTION))
-STAGE = declared(
-    Choice[str]("stage", "Stage", "weights", tuple(microscope.STAGES), pages=ON_ATTENTION)
-)
-MASS = declared(
-    Number("mass", "Cumulative attention shown", 0.8, *microscope.MASS, pages=ON_ATTENTION)
-)
-CHANGE = declared(
-    Choice[str]("change", "Change", "scale", tuple(microscope.CHANGES), pages=ON_ATTENTION)
-)
-TAU = declared(Number("tau", "Attention temperature", 2.0, *microscope.TAU, pages=ON_ATTENTION))
-AGAINST = declared(
-    Choice[str]("against", "Compare with", "head", tuple(microscope.AGAINST), pages=ON_ATTENTION)
-)
-OTHER = declared(Pair("other", "Compare with head", None, pages=ON_ATTENTION))
-SECOND = declared(Text("second", "Second sentence", "", pages=ON_ATTENTION))
-HOW = declared(Choice[str]("how", "Aggregate", "mean", tuple(microscope.HOW), pages=ON_ATTENTION))
-OVER = declared(
-    Choice[str]("over", "Aggregate over heads", "layer", microscope.OVER, pages=ON_ATTENTION)
-)
-HIDE_FIRST = declared(
-    Flag("hide_first", "Hide attention sink (first token)", False, pages=ON_ATTENTION)
-)
-MERGE_WORDS = declared(Flag("words", "Merge subwords", False, pages=ON_ATTENTION))
-
-# --- Tokens -----------------------------------------------------------------------------------
-
-PRE_TOKEN = declared(Choice[int]("pre_token", "Pre-token", -1, pages=ON_TOKENS))
-
-# --- Positional encoding ------------------------------------------------------------------------
-
-SCHEME = declared(Choice[str]("scheme", "Scheme", "", pages=ON_POSITIONS))
-PICTURE = named("picture", "Picture", {"map": "Heat map", "surface": "Surface"}, ON_POSITIONS)
-DIMENSIONS = declared(Numbers("dimensions", "Dimensions", (), most=6, pages=ON_POSITIONS))
-FIRST_POSITION = declared(Number("place_first", "First position", 0, step=1, pages=ON_POSITIONS))
-SECOND_POSITION = declared(Number("place_second", "Second position", 0, step=1, pages=ON_POSITIONS))
-QUERY_TOKEN = declared(Choice[int]("query", "Query token", -1, pages=ON_POSITIONS))
-KEY_TOKEN = declared(Choice[int]("key", "Key token", -1, pages=ON_POSITIONS))
-SLOPE_HEADS = declared(Number("n_heads", "Heads", 1, 1, 64, pages=ON_POSITIONS))
-SWAP = declared(Choice[int]("swap", "Swap token", -1, pages=ON_POSITIONS))
-SWAP_WITH = declared(Choice[int]("swap_with", "Swap it with", -1, pages=ON_POSITIONS))
-
-# --- Masks ------------------------------------------------------------------------------------
-
-MASK_VIEW = declared(Choice[str]("masks", "View", "kinds", pages=ON_MASKS))
-MASK_KIND = declared(Choice[str]("mask", "Mask", "causal", pages=ON_MASKS))
-WINDOW = declared(Number("window", "Window", 1, 1, 512, pages=ON_MASKS))
-PREFIX = declared(Number("prefix", "Prefix", 0, 0, 512, pages=ON_MASKS))
-GLOBAL = declared(Number("global", "Global", 0, 0, 512, pages=ON_MASKS))
-PAD_TOKENS = declared(Number("pad_tokens", "Pad tokens", 0, 0, 512, pages=ON_MASKS))
-DIRECTION = named("sides", "Direction", {"causal": "and causal", "both": "both sides"}, ON_MASKS)
-EDITS = declared(Cells("edits", "Edited cells", (), pages=ON_MASKS))
-EDITS_OF = declared(Text("edits_of", "Edited mask", "", pages=ON_MASKS))
-PADDED_SENTENCE = declared(Text("padded", "Second sentence", "The dog ran.", pages=ON_MASKS))
-PADDING_SIDE = named("side", "Side", {"left": "Left padding", "right": "Right padding"}, ON_MASKS)
-
-# --- Lens -------------------------------------------------------------------------------------
-
-LENS_COLOUR = declared(
-    Choice[str]("lens_color", "Colour", "probability", ("probability", "entropy"), pages=ON_LENS)
-)
-LENS_START = declared(Choice[int]("lens_start", "Window", -1, pages=ON_LENS))
-
-# --- Heads ------------------------------------------------------------------------------------
-
-MEASURED_ON = declared(
-    Choice[str](
-        "measured_on",
-        "Measured on",
-        "survey",
-        ("survey", "sentence", "text"),
-        words={
-            "survey": "held-out text",
-            "sentence": "this input",
-            "text": "a text of yours",
-        }.__getitem__,
-        pages=ON_HEADS,
-        follows=True,
-    )
-)
-ACROSS = declared(Choice[str]("across", "Across", "", pages=ON_HEADS))
-UP = declared(Choice[str]("up", "Up", "", pages=ON_HEADS))
-COLOUR_BY = declared(Choice[str]("colour_by", "Colour", "", pages=ON_HEADS))
-SORTED_BY = declared(Choice[str]("sorted_by", "Sorted by", "", pages=ON_HEADS))
-HEADS_THAT = declared(Choice[str]("heads_that", "Show", "", pages=ON_HEADS))
-
-# --- Next token -------------------------------------------------------------------------------
-
-DECODING = named("mode", "Decoding", {"sampling": "sampling", "greedy": "greedy"}, ON_NEXT)
-SEED = declared(
-    Number("seed", "Seed", 0, 0, 2**31 - 1, pages=(*ON_NEXT, *ON_TRANSLATION, *ON_ENCODER))
-)
-NEW_TOKENS = declared(Number("new_tokens", "New tokens", 40, 1, 1000, pages=ON_NEXT))
-# How far a text was written, and what was changed on the way: a link, or a reload, writes it again.
-WRITTEN = declared(Number("written", "Tokens written", 0, 0, 1000, pages=ON_NEXT))
-CHANGES = declared(Changes("changes", "Changes on the way", (), pages=ON_NEXT, most=120))
-AT_LIMIT = named("full", "At the context limit", {"stop": "stop", "slide": "slide window"}, ON_NEXT)
-
-# --- Beam search ------------------------------------------------------------------------------
-
-BEAM_WIDTH = declared(Number("beam_width", "Beam width", 3, 1, 12, pages=ON_BEAM))
-BEAM_TOKENS = declared(Number("beam_tokens", "New tokens", 8, 1, 24, pages=ON_BEAM))
-LENGTH_PENALTY = declared(
-    Number("alpha", "Length normalisation α", 0.0, 0.0, 2.0, 0.1, pages=ON_BEAM)
-)
-
-# --- Cache ------------------------------------------------------------------------------------
-
-CACHE_PART = declared(Choice[str]("part", "Show", "keys", ("keys", "values"), pages=ON_CACHE))
-CACHE_HEADS = declared(
-    Choice[str]("heads", "Heads", "all heads", ("all heads", "this head"), pages=ON_CACHE)
-)
-PREFILL = declared(Number("prefill", "Prefill", 1, 1, pages=ON_CACHE, follows=True))
-CACHED_TOKENS = declared(Choice[int]("held", "Tokens cached", 0, pages=ON_CACHE, follows=True))
-CONTEXT = declared(Number("context", "Context", 2048, 1, 10_000_000, pages=ON_CACHE))
-
-# --- Cost ---------------------------------------------------------------------------------------
-
-SHAPE = declared(Choice[str]("shape", "Model", "", pages=ON_COST))
-COST_TOKENS = declared(Number("cost_tokens", "Tokens", 1024, 1, 10_000_000, pages=ON_COST))
-OWN_LAYERS = declared(Number("own_layers", "Layers", 12, 1, 1000, pages=ON_COST))
-OWN_WIDTH = declared(Number("own_width", "d_model", 768, 1, 100_000, pages=ON_COST))
-OWN_HEADS = declared(Number("own_heads", "Heads", 12, 1, 1000, pages=ON_COST))
-OWN_KV_HEADS = declared(Number("own_kv_heads", "KV heads", 12, 1, 1000, pages=ON_COST))
-OWN_D_HEAD = declared(Number("own_d_head", "d_head", 64, 1, 10_000, pages=ON_COST))
-OWN_FEEDFORWARD = declared(Number("own_ff", "d_ff", 3072, 1, 1_000_000, pages=ON_COST))
-OWN_VOCABULARY = declared(Number("own_vocab", "Vocabulary", 50257, 1, 10_000_000, pages=ON_COST))
-OWN_POSITIONS = declared(
-    Number("own_positions", "Learned positions", 1024, 0, 10_000_000, pages=ON_COST)
-)
-OWN_KIND = named(
-    "own_kind",
-    "Blocks",
-    {"gpt": "LayerNorm, biases, ungated", "llama": "RMSNorm, no biases, SwiGLU"},
-    ON_COST,
-)
-OWN_TIED = named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}, ON_COST)
-KERNEL = declared(Number("kernel", "Kernel k", 3, 2, 1000, pages=ON_COST))
-LEFT_OUT = declared(Choice[int]("left_out", "Length to predict", 0, pages=ON_COST))
-COST_WINDOW = declared(Number("cost_window", "Window r", 128, 1, 1_000_000, pages=ON_COST))
-
-# --- Patching -----------------------------------------------------------------------------------
-
-CORRUPT = declared(Text("corrupt", "Second sentence", "", pages=ON_PATCHING, follows=True))
-OTHER_DIGIT = declared(Number("other_digit", "Second digit", 1, 0, pages=ON_PATCHING))
-PATCH_STACK = declared(
-    Choice[str]("patch_stack", "Values of", "encoder", ("encoder", "decoder"), pages=ON_PATCHING)
-)
-METRIC = named(
-    "metric",
-    "Metric",
-    {"difference": "logit difference", "logit": "logit", "loss": "loss, nats"},
-    ON_PATCHING,
-)
-EXPECTED = declared(Choice[int]("expected", "Answer", -1, pages=ON_PATCHING, follows=True))
-VERSUS = declared(Choice[int]("versus", "Against", -1, pages=ON_PATCHING, follows=True))
-RESTORE = named(
-    "restore",
-    "Put",
-    {"first": "first into second", "second": "second into first"},
-    ON_PATCHING,
-)
-PATCH = declared(Choice[str]("patch", "Cell", "", pages=ON_PATCHING, follows=True))
-
-# --- Explanation --------------------------------------------------------------------------------
-
-ASKED = named(
-    "asked",
-    "Metric",
-    {"logit": "logit", "difference": "logit difference", "loss": "loss, nats"},
-    ON_EXPLANATION,
-)
-EXPLAINED = declared(Choice[int]("explained", "Answer", -1, pages=ON_EXPLANATION, follows=True))
-MEASURE = named(
-    "measure",
-    "Measure",
-    {
-        "weights": "weight",
-        "norms": "value-weighted norm",
-        "gradients": "gradient × attention",
-    },
-    ON_EXPLANATION,
-)
-ARROW = declared(Choice[str]("arrow", "Arrow", "", pages=ON_EXPLANATION, follows=True))
-PREDICTED_AT = declared(Choice[int]("predicted_at", "Blank", -1, pages=ON_EXPLANATION))
-ARROWS_OF = declared(Choice[str]("arrows_of", "Arrows of", "", pages=ON_EXPLANATION, follows=True))
-ARROW_QUERY = declared(Choice[int]("arrow_query", "Arrows from", -1, pages=ON_EXPLANATION))
-# --- Contributions ------------------------------------------------------------------------------
-
-ANSWER = declared(Choice[int]("answer", "Answer", -1, pages=ON_CONTRIBUTIONS))
-AGAINST_ANSWER = declared(Choice[int]("instead", "Against", -1, pages=ON_CONTRIBUTIONS))
-NEURON = declared(Pair("neuron", "Neuron", None, pages=ON_CONTRIBUTIONS))
-
-# --- Ablation -----------------------------------------------------------------------------------
-
-OFF = declared(Switched("off", "Off", (), pages=ON_ABLATION))
-STANDS_IN = declared(Choice[str]("stands_in", "Set to", "zero", ("zero",), pages=ON_ABLATION))
-NEURONS_OF = declared(Choice[str]("neurons_of", "Any neuron of", "", pages=ON_ABLATION))
-ANY_NEURON = declared(Number("any_neuron", "Number", 0, 0, pages=ON_ABLATION))
-OTHER_SENTENCE = declared(Text("other_sentence", "Other sentence", "", pages=ON_ABLATION))
-
-# --- Masked language model: all are chosen in the instrument ------------------------------------
-
+LAYERS = Number("layers", "Layers in sight", None, 0, none="playing")
+SINK = Flag("sink", "Lines to the attention sink", False)
+TEMPERATURE = Number("temperature", "Temperature", 0.8, *sampler.BOUNDS["temperature"])
+TOP_P = Number("top_p", "Top-p", 0.95, *sampler.BOUNDS["top_p"])
+WAYS_TO_WRITE = {"sampling": "sampling", "greedy": "greedy", "beam": "beam search"}
+DECODING = named("mode", "Decoding", WAYS_TO_WRITE, follows=True)
+NEW_TOKENS = Number("new_tokens", "New tokens", 40, 1, 1000, follows=True)
+BEAM_WIDTH = Number("beam_width", "Beam width", 3, 1, 12, follows=True)
 # The blanks stay on other pages: the same sentence with the same tokens hidden is to be seen there.
-BLANKS = declared(
-    Places("blanks", "Blank", (), pages=("Home", "Attention", *ON_ENCODER), follows=True)
+BLANKS = Places("blanks", "Blank", (), follows=True)
+BLANK = Choice[int]("blank", "Shown blank", -1)
+
+# --- Next token --------------------------------------------------------------------------------
+
+TOP_K = Number("top_k", "Top-k", None, 1, none="all", page="Next token")
+MIN_P = Number("min_p", "Min-p", 0.0, *sampler.BOUNDS["min_p"], page="Next token")
+ORDERS = tuple(permutations(DEFAULT_ORDER))
+ORDER = Choice("order", "Order", ORDERS[0], ORDERS, words=", ".join, page="Next token")
+# How far a text was written, and what was changed on the way: a link, or a reload, writes it again.
+WRITTEN = Number("written", "Tokens written", 0, 0, 1000, page="Next token")
+CHANGES = Changes("changes", "Changes on the way", (), page="Next token", most=120)
+FULL = {"stop": "stop", "slide": "slide window"}
+AT_LIMIT = named("full", "At the context limit", FULL, "Next token")
+
+# --- Attention: all are chosen inside the microscope -------------------------------------------
+
+VIEW = Choice[str]("view", "View", "map", page="Attention")
+STAGE = Choice[str]("stage", "Stage", "weights", page="Attention")
+MASS = Number("mass", "Cumulative attention shown", 0.8, page="Attention")
+CHANGE = Choice[str]("change", "Change", "scale", page="Attention")
+TAU = Number("tau", "Attention temperature", 2.0, page="Attention")
+AGAINST = Choice[str]("against", "Compare with", "head", page="Attention")
+OTHER = Pair("other", "Compare with head", None, page="Attention")
+HOW = Choice[str]("how", "Aggregate", "mean", page="Attention")
+OVER = Choice[str]("over", "Aggregate over heads", "layer", page="Attention")
+HIDE_FIRST = Flag("hide_first", "Hide attention sink (first token)", False, page="Attention")
+MERGE_WORDS = Flag("words", "Merge subwords", False, page="Attention")
+
+# --- Tokens, Logit lens ------------------------------------------------------------------------
+
+PRE_TOKEN = Choice[int]("pre_token", "Pre-token", -1, page="Tokens")
+LENS_COLOURS = {"probability": "probability", "entropy": "entropy"}
+LENS_COLOUR = named("lens_color", "Colour", LENS_COLOURS, "Logit lens")
+LENS_START = Choice[int]("lens_start", "Window", -1, page="Logit lens")
+
+# --- Positional encoding -----------------------------------------------------------------------
+
+SCHEME = Choice[str]("scheme", "Scheme", "", page="Positional encoding")
+PICTURES = {"map": "Heat map", "surface": "Surface"}
+PICTURE = named("picture", "Picture", PICTURES, "Positional encoding")
+DIMENSIONS = Numbers("dimensions", "Dimensions", (), most=6, page="Positional encoding")
+FIRST_POSITION = Number("place_first", "First position", 0, step=1, page="Positional encoding")
+SECOND_POSITION = Number("place_second", "Second position", 0, step=1, page="Positional encoding")
+SLOPE_HEADS = Number("n_heads", "Heads", 1, 1, 64, page="Positional encoding")
+
+# --- Masks -------------------------------------------------------------------------------------
+
+MASK_VIEW = Choice[str]("masks", "View", "kinds", page="Masks")
+MASK_KIND = Choice[str]("mask", "Mask", "causal", page="Masks")
+PREFIX = Number("prefix", "Prefix", 0, 0, 512, page="Masks")
+PAD_TOKENS = Number("pad_tokens", "Pad tokens", 0, 0, 512, page="Masks")
+DIRECTION = named("sides", "Direction", {"causal": "and causal", "both": "both sides"}, "Masks")
+EDITS = Cells("edits", "Edited cells", (), page="Masks")
+EDITS_OF = Text("edits_of", "Edited mask", "", page="Masks")
+SIDES = {"left": "Left padding", "right": "Right padding"}
+PADDING_SIDE = named("side", "Side", SIDES, "Masks")
+
+# --- Heads -------------------------------------------------------------------------------------
+
+TEXTS = {"survey": "held-out text", "sentence": "this input", "text": "a text of yours"}
+MEASURED_ON = named("measured_on", "Measured on", TEXTS, "Heads", follows=True)
+ACROSS = Choice[str]("across", "Across", "", page="Heads")
+UP = Choice[str]("up", "Up", "", page="Heads")
+COLOUR_BY = Choice[str]("colour_by", "Colour", "", page="Heads")
+SORTED_BY = Choice[str]("sorted_by", "Sorted by", "", page="Heads")
+HEADS_THAT = Choice[str]("heads_that", "Show", "", page="Heads")
+
+# --- Beam search, KV cache ---------------------------------------------------------------------
+
+LENGTH_PENALTY = Number("alpha", "Length normalisation α", 0.0, 0.0, 2.0, 0.1, page="Beam search")
+CACHE_PART = named("part", "Show", {"keys": "keys", "values": "values"}, "KV cache")
+WHICH_HEADS = {"all heads": "all heads", "this head": "this head"}
+CACHE_HEADS = named("heads", "Heads", WHICH_HEADS, "KV cache")
+PREFILL = Number("prefill", "Prefill", 1, 1, page="KV cache", follows=True)
+CACHED_TOKENS = Choice[int]("held", "Tokens cached", 0, page="KV cache", follows=True)
+
+# --- Cost --------------------------------------------------------------------------------------
+
+SHAPE = Choice[str]("shape", "Model", "", page="Cost")
+OWN = together(
+    "own",
+    "Sizes of your own",
+    Number("own_layers", "Layers", 12, 1, 1000),
+    Number("own_width", "d_model", 768, 1, 100_000),
+    Number("own_ff", "d_ff", 3072, 1, 1_000_000),
+    Number("own_heads", "Heads", 12, 1, 1000),
+    Number("own_kv_heads", "KV heads", 12, 1, 1000),
+    Number("own_d_head", "d_head", 64, 1, 10_000),
+    Number("own_vocab", "Vocabulary", 50257, 1, 10_000_000),
+    Number("own_positions", "Learned positions", 1024, 0, 10_000_000),
+    named(
+        "own_kind",
+        "Blocks",
+        {"gpt": "LayerNorm, biases, ungated", "llama": "RMSNorm, no biases, SwiGLU"},
+    ),
+    named("own_tied", "Unembedding", {"tied": "tied", "own": "of its own"}),
+    page="Cost",
 )
-BLANK = declared(Choice[int]("blank", "Shown blank", -1, pages=("Home", *ON_ENCODER)))
-CAUSAL = declared(Flag("causal", "Causal mask", False, pages=ON_ENCODER))
+KERNEL = Number("kernel", "Kernel k", 3, 2, 1000, page="Cost")
+LEFT_OUT = Choice[int]("left_out", "Length to predict", 0, page="Cost")
 
-# --- Translation ------------------------------------------------------------------------------
+# --- experiments -------------------------------------------------------------------------------
 
-WAYS_TO_WRITE = {"greedy": "greedy", "sampling": "sampling", "beam": "beam search"}
-DECODE = named("decode", "Decoding", WAYS_TO_WRITE, ON_TRANSLATION)
-BEAMS = declared(Number("beams", "Beam width", 5, 2, 12, pages=ON_TRANSLATION))
+OTHER_DIGIT = Number("other_digit", "Second digit", 1, 0, page="Patching")
+STACKS = {"encoder": "encoder", "decoder": "decoder"}
+PATCH_STACK = named("patch_stack", "Values of", STACKS, "Patching")
+PUTS = {"first": "first into second", "second": "second into first"}
+RESTORE = named("restore", "Put", PUTS, "Patching")
+PATCH = Choice[str]("patch", "Cell", "", page="Patching", follows=True)
+MEASURES = {
+    "weights": "weight",
+    "norms": "value-weighted norm",
+    "gradients": "gradient × attention",
+}
+MEASURE = named("measure", "Measure", MEASURES, "Explanation")
+ARROW = Choice[str]("arrow", "Arrow", "", page="Explanation", follows=True)
+ARROWS_OF = Choice[str]("arrows_of", "Arrows of", "", page="Explanation", follows=True)
+NEURON = Pair("neuron", "Neuron", None, page="Contributions")
+OFF = Switched("off", "Off", (), page="Ablation")
+STANDS_IN = Choice[str]("stands_in", "Set to", "zero", ("zero",), page="Ablation")
+NEURONS_OF = Choice[str]("neurons_of", "Any neuron of", "", page="Ablation")
+ANY_NEURON = Number("any_neuron", "Number", 0, 0, page="Ablation")
+
+# --- Masked language model, Translation, Vision ------------------------------------------------
+
+CAUSAL = Flag("causal", "Causal mask", False, page="Masked language model")
 # Ids that a person put at the beginning of a target, the last of them in place of another.
-FORCED = declared(Ids("forced", "Chosen tokens", (), most=512, pages=ON_TRANSLATION))
+FORCED = Ids("forced", "Chosen tokens", (), most=512, page="Translation")
 HEADS_ALIGNED = {"head": "this head", "layer": "mean of its layer", "all": "mean of all layers"}
-SHOWN_HEADS = named("shown_heads", "Heads", HEADS_ALIGNED, ON_TRANSLATION)
+SHOWN_HEADS = named("shown_heads", "Heads", HEADS_ALIGNED, "Translation")
 ROWS_ALIGNED = {"output": "while it is predicted", "input": "with it as input"}
-ALIGN_BY = named("align_by", "Row of a German word", ROWS_ALIGNED, ON_TRANSLATION)
-TARGET = declared(Text("target", "German", "", pages=ON_TRANSLATION, follows=True))
-DAMAGE_SEED = declared(Number("damage_seed", "Seed", 0, 0, 999, pages=ON_TRANSLATION))
+ALIGN_BY = named("align_by", "Row of a German word", ROWS_ALIGNED, "Translation")
+TARGET = Text("target", "German", "", page="Translation", follows=True)
+WAY = Choice[str]("way", "Whose attention", "head", page="Vision")
+SHUFFLE = Number("shuffle", "Another order", 1, 1, 50, 1, page="Vision")
 
+# --- Attention by hand: all are chosen in the instrument ---------------------------------------
 
-# --- old links --------------------------------------------------------------------------------
+BY_HAND = "1,0;0,1|1,0;0,1|1,0;0,1|"
+HAND_CELLS = Text("hand_cells", "Q, K, V and W_O", BY_HAND, page="Attention by hand")
+HAND_HEADS = Choice[int]("hand_heads", "Heads", 1, (1, 2), page="Attention by hand")
+HAND_MASKING = Choice[str]("hand_masking", "Masking", "none", page="Attention by hand")
+HAND_VALID = Number("hand_valid", "Valid keys", 2, 0, 6, page="Attention by hand")
+HAND_SCALED = Flag("hand_scaled", "Divided by √d", True, page="Attention by hand")
 
-OLD_NAMES = {"filler": "pad_tokens", "compare": "scheme"}
+# --- Why √d?, Kernels, Embeddings and similarity -----------------------------------------------
+
+DIMENSIONS_DRAWN = tuple(2**power for power in range(13))
+ROOT_DIMENSION = Choice[int]("root_d", "d", 64, DIMENSIONS_DRAWN, page="Why √d?")
+KERNELS = {
+    "gaussian": "Gaussian",
+    "boxcar": "boxcar",
+    "epanechnikov": "Epanechnikov",
+    "triangular": "triangular",
+    "constant": "constant",
+}
+SMOOTHING = named("smoothing", "Kernel", KERNELS, "Kernels")
+WIDTH = Number("width", "Width", 0.5, 0.05, 3.0, 0.05, page="Kernels")
+ASKED_AT = Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, page="Kernels")
+HOUSE = together(
+    "house",
+    "House",
+    Number("house_size", "Size, m²", 70, 40, 140, 1),
+    Number("house_width", "Width, m²", 15, 5, 60, 1),
+    page="Kernels",
+)
+VECTORS = together(
+    "vectors",
+    "a and b",
+    Number("a_x", "a: x", 3.0, -5.0, 5.0, 0.1),
+    Number("a_y", "a: y", 1.5, -5.0, 5.0, 0.1),
+    Number("b_x", "b: x", 1.5, -5.0, 5.0, 0.1),
+    Number("b_y", "b: y", 2.5, -5.0, 5.0, 0.1),
+    Number("b_times", "b times", 1.5, 0.1, 3.0, 0.1),
+    page="Embeddings and similarity",
+)
+NEAR_COUNT = Number("near_count", "Nearest", 10, 3, 30, page="Embeddings and similarity")
+
+# --- Transformer block, Why the residual?, Cheaper attention, Order ----------------------------
+
+COLOURS = {"own": "each step its own", "one": "one scale"}
+BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
+NORMS = {"attn": "attention", "ffn": "the feed-forward"}
+BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
+DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
+CHEAPER_WAYS = {
+    "window": "window",
+    "global": "window + global",
+    "linear": "linear",
+    "low_rank": "low rank",
+}
+CHEAPER = named("cheaper", "Way", CHEAPER_WAYS, "Cheaper attention")
+KEPT_RANK = Number("kept_rank", "Rank r", 4, 1, 256, page="Cheaper attention")
+TILE_SIZE = Number("tile_size", "Keys per tile", 4, 1, 512, page="Cheaper attention")
+TILES_DONE = Number("tiles_done", "Tiles done", 2, 1, 512, 1, page="Cheaper attention")
+ORDER_TEXT = Text("order_text", "Words", "dog bites man", page="Order")
+
+# --- Notation, Recurrence, Scaling -------------------------------------------------------------
+
+GROUPS = {
+    "all": "all",
+    "sizes": "Sizes",
+    "indices": "Indices",
+    "stream": "Stream",
+    "attention": "Attention",
+    "positions": "Positions and masks",
+    "output": "Output",
+    "experiments": "Experiments",
+    "lessons": "Lessons",
+    "signs": "Signs",
+}
+NOTATION_GROUP = named("notation", "Group", GROUPS, "Notation")
+NOTATION_WORDS = Text("notation_words", "Find", "", page="Notation")
+ROW_TASK = named("row_task", "Task", {"reverse": "reverse", "copy": "copy"}, "Recurrence")
+COUNTED = {"rows": "whole rows", "letters": "single letters"}
+JUDGED_BY = named("judged_by", "Counted", COUNTED, "Recurrence")
+ROW_LETTERS = Text("row_letters", "Letters a to z", "headlight", page="Recurrence")
+ROW_PLACE = Number("row_place", "Token written", 1, 1, 36, page="Recurrence")
+ROW_HEAD = Choice[int]("row_head", "Head of the Transformer", -1, page="Recurrence")
+SCALING_COMPUTE = Number(
+    "scaling_compute", "Compute, power of ten", 23.8, 18.0, 26.0, 0.1, page="Scaling"
+)
+LAWS = {"refitted": "Chinchilla, refitted", "printed": "Chinchilla, as printed", "kaplan": "Kaplan"}
+SCALING_LAW = named("scaling_law", "Law", LAWS, "Scaling")
+SCALING_TIMES = Choice[int](
+    "scaling_times",
+    "Size beside the best",
+    0,
+    tuple(range(-5, 6)),
+    page="Scaling",
+    words=lambda octave: f"× {2**octave}" if octave >= 0 else f"× 1/{2**-octave}",
+)
+PARAMETERS = {"without": "without embeddings", "all": "with embeddings"}
+SCALING_COUNTED = named("scaling_counted", "Parameters", PARAMETERS, "Scaling")
+
+DECLARED = [found for found in globals().values() if isinstance(found, Setting)]
+SETTINGS: dict[str, Setting] = {setting.name: setting for setting in DECLARED}
+
+# --- old links ---------------------------------------------------------------------------------
+
+OLD_NAMES = {
+    **dict.fromkeys(
+        (
+            *("after", "query", "swap", "near_token", "split_token", "block_token"),
+            *("tiled_query", "predicted_at"),
+        ),
+        TOKEN.name,
+    ),
+    **dict.fromkeys(("key", "swap_with", "arrow_query"), OTHER_TOKEN.name),
+    **dict.fromkeys(("corrupt", "padded", "other_sentence"), SECOND.name),
+    **dict.fromkeys(
+        ("root_seed", "points", "additive_seed", "depth_seed", "damage_seed"), SEED.name
+    ),
+    **dict.fromkeys(("cost_window", "kept_window"), WINDOW.name),
+    **dict.fromkeys(("expected", "explained"), ANSWER.name),
+    "versus": INSTEAD.name,
+    "asked": METRIC.name,
+    "kept_global": GLOBAL.name,
+    "cost_tokens": CONTEXT.name,
+    "decode": DECODING.name,
+    "beam_tokens": NEW_TOKENS.name,
+    "beams": BEAM_WIDTH.name,
+    "filler": PAD_TOKENS.name,
+    "compare": SCHEME.name,
+}
 OLD_VALUES = {
     ("side", "front"): "left",
     ("side", "behind"): "right",
@@ -396,13 +383,22 @@ HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
 
 
 def modern(address: Mapping[str, str]) -> dict[str, str]:
-    """What an address says in today's names and values; today's win where it says both."""
+    """What an address says in today's names and values.
+
+    An old name wins: all but `after`, the first, were one page's own, whose address has it.
+    """
     if address.get("page") == "Generate" and address.get("mode") == "beam":
         address = {**address, "page": "Beam search"}
         del address["mode"]
-    renamed = {OLD_NAMES.get(name, name): value for name, value in address.items()}
-    today = {name: value for name, value in address.items() if name not in OLD_NAMES}
-    found = {name: OLD_VALUES.get((name, x), x) for name, x in (renamed | today).items()}
+    if "instead" in address and address.get("page") == "Contributions":
+        address = {"metric": "difference", **address}  # it was asked for with the other token
+    today = {name: of for name, of in address.items() if name not in OLD_NAMES}
+    today |= {new: address[name] for name, new in OLD_NAMES.items() if name in address}
+    for group in (setting for setting in DECLARED if isinstance(setting, Group)):
+        if any(part.name in today for part in group.parts):
+            parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
+            today[group.name] = ",".join(parts)
+    found = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
     models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
     if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
         found["model"] = model

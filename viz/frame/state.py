@@ -21,6 +21,7 @@ Value = TypeVar("Value")
 WAITING = "set-and-not-drawn"
 LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
 TYPED = "last-sentence-that-was-typed"
+SETTLED_ON = "pages-where-settings-were-settled"
 BEFORE, PUT = "address-before-the-last-step", "set-since-the-last-address"
 # Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
 # that it is sent. What is longer cannot be opened again.
@@ -52,7 +53,10 @@ def settle(setting: Setting) -> None:
     is_new = name in _waiting()
     raw = _waiting().pop(name) if is_new else st.session_state.get(name, _address().get(name))
     chosen, line = (setting.default, None) if raw is None else setting.nearest(raw)
-    if line:
+    page = st.session_state.get(PAGE.name)
+    last = st.session_state.setdefault(SETTLED_ON, {}).get(name, page)
+    st.session_state[SETTLED_ON][name] = page
+    if line and (is_new or last == page):  # what another page allowed nobody asked for here
         notices.add(line)
     if is_new or name not in st.session_state or chosen != raw:
         st.session_state[name] = chosen
@@ -74,10 +78,11 @@ def unsettled() -> set[str]:
 
 def _follow(setting: Setting) -> None:
     """A value that is still the last default becomes the new one."""
-    last = f"default-{setting.name}"
-    if last in st.session_state and st.session_state.get(setting.name) == st.session_state[last]:
+    key = f"default-{setting.name}"
+    last = st.session_state.get(key, setting.default)
+    if last != setting.default and st.session_state.get(setting.name) == last:
         st.session_state[setting.name] = setting.default
-    st.session_state[last] = setting.default
+    st.session_state[key] = setting.default
 
 
 def publish(setting: Setting[Value]) -> Value:

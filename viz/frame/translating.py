@@ -5,16 +5,19 @@ from model.decoding.filters import Sampling
 from model.decoding.translation import Way, Written
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import state
-from viz.frame.settings import BEAMS, DECODE, FORCED, SEED, TEMPERATURE, TOP_P
+from viz.frame import settings, state
+from viz.frame.settings import FORCED, SEED, TEMPERATURE, TOP_P
 from viz.runs import translating
+
+DECODING = settings.DECODING.given(default="greedy")
+BEAM_WIDTH = settings.BEAM_WIDTH.given(default=5, low=2)
 
 
 def way() -> Way:
     """Greedy, drawn by temperature and top-p, or by beams."""
-    chosen, seed = state.value(DECODE), int(state.number(SEED))
+    chosen, seed = state.value(DECODING), int(state.number(SEED))
     temperature, top_p = state.number(TEMPERATURE), state.number(TOP_P)
-    width = int(state.number(BEAMS))
+    width = int(state.number(BEAM_WIDTH))
     if chosen == "beam":
         return Way(beam_width=width)
     if chosen == "greedy":

@@ -11,7 +11,7 @@ from model.given import Input
 from viz import runs
 from viz.figures.labels import clipped
 from viz.frame import blanks, controls, given, notices, state
-from viz.frame.settings import CORRUPT, OTHER_DIGIT
+from viz.frame.settings import OTHER_DIGIT, SECOND
 from viz.frame.view import View
 from viz.runs import blanks as blanked
 from viz.runs import patching, translating
@@ -103,7 +103,7 @@ def two_of(view: View, second: str) -> Two:
 def ask(view: View, default: str) -> str:
     """The control for the second input: a sentence, or the number of a digit."""
     if view.run.trace.main.pixels is None:
-        return controls.text(CORRUPT.given(default=default), placeholder="another sentence")
+        return controls.text(SECOND.given(default=default), placeholder="another sentence")
     n = len(given.shipped_digits().labels)
     return str(int(controls.number(OTHER_DIGIT.given(high=n - 1))))
 

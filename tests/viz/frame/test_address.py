@@ -6,7 +6,6 @@ import pytest
 
 from tests.viz.apps import TOM, control, go, lines, open_page, query_of
 from viz.frame.examples import examples
-from viz.frame.settings import OLD_NAMES
 
 EXAMPLE = examples()[0]
 
@@ -18,14 +17,14 @@ MENDED = [
     ("Attention", "token", "99", 15),
     ("Attention", "other", "9-9", (5, 7)),
     ("Attention", "head", "<script>", EXAMPLE.head),
-    ("Next token", "after", "99", 15),
+    ("Next token", "token", "99", 15),
     ("KV cache", "prefill", "99", 16),
     ("KV cache", "held", "3", 5),
     ("Logit lens", "lens_start", "7", -1),
     ("Nonsense", "page", "Nonsense", "Home"),
 ]
 LABELS = {
-    "after": "After",
+    "token": ("Token", "After token"),
     "other": "Compare with head",
     "page": "No page",
     "held": "Tokens cached",
@@ -50,19 +49,19 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
 
 @pytest.mark.parametrize("page", ["Attention", "Masks"])
 def test_what_several_pages_declare_stays_in_the_address_of_others(page: str) -> None:
-    """The token is of three pages and stays; how many to write is of one, and leaves."""
-    app = open_page("Next token", after="3", new_tokens="7")
+    """The token is of several pages and stays; what is done at the limit of one, and leaves."""
+    app = open_page("Next token", token="3", full="slide")
     go(app, page)
-    shared = {"after": ["3"]}
+    shared = {"token": ["3"]}
     assert query_of(app) == shared | {"page": [page]}
     go(app, "Next token")
-    assert query_of(app) == shared | {"page": ["Next token"], "new_tokens": ["7"]}
-    assert control(app, "new_tokens") == 7
+    assert query_of(app) == shared | {"page": ["Next token"], "full": ["slide"]}
+    assert control(app, "full") == "slide"
 
 
 def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     """As in links copied when every address carried everything."""
-    app = open_page("Masks", compare="yes", new_tokens="7", model="positions-rope")
+    app = open_page("Masks", compare="yes", full="slide", model="positions-rope")
     assert query_of(app) == {"page": ["Masks"], "model": ["positions-rope"]}
     go(app, "Positional encoding")
     assert control(app, "scheme") == "compare"
@@ -70,29 +69,7 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     go(app, "Masks")
     assert not {"compare", "scheme"} & set(query_of(app))
     go(app, "Next token")
-    assert control(app, "new_tokens") == 7
-
-
-@pytest.mark.parametrize(
-    ("page", "old", "key", "value", "today"),
-    [
-        ("Masks", {"masks": "kinds", "mask": "padding", "filler": "5"}, "pad_tokens", 5, "5"),
-        ("Masks", {"masks": "padding", "side": "behind"}, "side", "right", "right"),
-        ("Masks", {"masks": "padding", "side": "front"}, "side", "left", None),
-        ("Predict", {"top_k": "-1"}, "top_k", None, None),
-        ("Next token", {"top_k": "99999"}, "top_k", None, None),
-        ("Positional encoding", {"compare": "yes"}, "scheme", "compare", "compare"),
-    ],
-)
-def test_old_links_keep_working(
-    page: str, old: dict[str, str], key: str, value: object, today: str | None
-) -> None:
-    """They open what they did, and the address says it in today's names and values."""
-    app = open_page(page, sentence=TOM, **old)
-    assert control(app, key) == value
-    assert [x for x in lines(app, "note") if "does not exist" in x or "outside" in x] == []
-    assert query_of(app).get(key) == (None if today is None else [today])
-    assert not set(OLD_NAMES) & set(query_of(app))
+    assert control(app, "full") == "slide"
 
 
 @pytest.mark.parametrize(
@@ -140,5 +117,5 @@ def test_two_texts_are_too_long_together() -> None:
 
 
 def test_what_is_not_ours_stays_in_the_address() -> None:
-    app = open_page("Masks", utm="x", new_tokens="7")
+    app = open_page("Masks", utm="x", full="slide")
     assert query_of(app) == {"page": ["Masks"], "utm": ["x"]}

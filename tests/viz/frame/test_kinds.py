@@ -10,8 +10,8 @@ from viz.frame.kinds import (
     Cells,
     Choice,
     Flag,
+    Group,
     Ids,
-    Index,
     Number,
     Numbers,
     Pair,
@@ -26,7 +26,7 @@ FLAG = Flag("flag", "Flag", False)
 SHARE = Number("share", "Share", 0.8, 0.1, 1.0, 0.05)
 COUNT = Number("count", "Count", 40, 1, 1000)
 TOP = Number("top", "Top", None, 1, 4096, none="all")
-TOKEN = Index("token", "Token", None, n=13)
+OWN = Group("own", "Own", (3, True), (Number("n", "n", 3, 1, 9), FLAG))
 CELL = Pair("cell", "Cell", None, limits=(13, 7))
 DIMENSIONS = Numbers("dimensions", "Dimensions", (0,), options=range(9), most=3)
 EDITS = Cells("edits", "Edits", (), n=13)
@@ -39,7 +39,7 @@ TARGET = Ids("target", "Target", (), n=9, most=4)
     ("setting", "value"),
     [
         (LAYER, 5), (LAYER, 0), (ORDER, ("b", "a")), (FLAG, True), (FLAG, False), (SHARE, 0.35),
-        (SHARE, 1.0), (COUNT, 1000), (TOP, None), (TOP, 7), (TOKEN, None), (TOKEN, 12),
+        (SHARE, 1.0), (COUNT, 1000), (TOP, None), (TOP, 7), (OWN, (3, True)), (OWN, (9, False)),
         (CELL, None), (CELL, (12, 6)), (DIMENSIONS, ()), (DIMENSIONS, (8, 1)),
         (EDITS, ()), (EDITS, ((3, 1), (0, 12))), (SENTENCE, ""), (SENTENCE, "3-1, ½ & “x”"),
         (TARGET, ()), (TARGET, (3, 1, 3)), (BLANKS, ()), (BLANKS, (0, 3, 8)),
@@ -81,9 +81,8 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
         (COUNT, "2.7", 2, "Count 2.7 is not a whole number; using 2."),
         (COUNT, 99_999, 1000, "Count 99999 is outside 1 to 1,000; using 1,000."),
         (TOP, "many", None, "Top many is not a number; using all."), (TOP, "90000", None, None),
-        (TOKEN, "99", 12, "Token 99 does not exist; it is 12."),
-        (TOKEN, "9" * 5000, 12, f"Token {'9' * 199}… does not exist; it is 12."),
-        (TOKEN, "-1", None, "Token -1 is not a whole number; showing the default."),
+        (OWN, "99,no", (9, False), "n 99 is outside 1 to 9; using 9."),
+        (OWN, "4", (4, True), None),
         (CELL, [20, 3], (12, 3), "Cell 20-3 does not exist; showing 12-3."),
         (CELL, "3", None, "Cell 3 is not two numbers such as 3-1; showing the default."),
         (DIMENSIONS, "3-x-99-3", (3,), "Dimensions x, 99 cannot be shown here."),
@@ -139,7 +138,7 @@ def test_whatever_is_sent_becomes_a_possible_value(raw: object) -> None:
         SHARE,
         COUNT,
         TOP,
-        TOKEN,
+        OWN,
         CELL,
         DIMENSIONS,
         EDITS,

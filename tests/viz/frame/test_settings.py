@@ -8,10 +8,9 @@ import pytest
 
 from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
-from tests.viz.apps import TOM, chosen, control, lines, offered_of, open_page, query_of, whole
+from tests.viz.apps import TOM, chosen, control, go, lines, offered_of, open_page, query_of, whole
 from viz import runs, studio
-from viz.frame import lessons, settings
-from viz.frame.kinds import Text
+from viz.frame import settings
 from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
 
 PAGES = Path(studio.__file__).parent / "pages"
@@ -41,9 +40,8 @@ PLACES = [
     Place("Positional encoding", {"picture": "surface", "dimensions": (7, 3), "place_first": 9,
                         "place_second": 4, "image_format": "svg", "inspect": "export",
                         "present": True}),
-    Place("Positional encoding", {"query": 8, "key": 3}, {"model": "positions-rope"}),
+    Place("Positional encoding", {"other_token": 3}, {"model": "positions-rope"}),
     Place("Positional encoding", {"n_heads": 6}, {"model": "positions-alibi"}),
-    Place("Positional encoding", {"swap": 1, "swap_with": 2}, {"model": "positions-none"}),
     Place("Positional encoding", {"scheme": "compare"}, {"sentence": "x y"}),
     Place("Masks", {"mask": "everything"}),
     Place("Masks", {"window": 3, "global": 2, "sides": "both"}, {"mask": "global_tokens"}),
@@ -51,72 +49,58 @@ PLACES = [
     Place("Masks", {"pad_tokens": 3}, {"mask": "padding"}),
     Place("Masks", {"masks": "leak"}),
     Place("Masks", {"edits": ((3, 1), (2, 2))}, {"masks": "edit"}),
-    Place("Masks", {"padded": "A dog.", "side": "right"}, {"masks": "padding"}),
+    Place("Masks", {"side": "right"}, {"masks": "padding"}),
     Place("Logit lens", {"model": "positions-none"}),
-    Place("Logit lens", {"lens_color": "entropy", "lens_start": 12, "after": 3},
+    Place("Logit lens", {"lens_color": "entropy", "lens_start": 12},
           {"sentence": 22 * "The red ball was big. "}),
     Place("Next token", {"temperature": 1.5, "top_k": 5, "top_p": 0.5, "min_p": 0.25,
                       "order": ("min_p", "top_p", "top_k", "temperature")}),
     Place("Next token", {"seed": 7, "new_tokens": 12, "full": "slide", "mode": "greedy"}),
     Place("Next token", {"written": 3, "changes": (Change(1, "temperature", 1.5),)},
           {"sentence": "Tom had a red"}),
-    Place("Contributions", {"answer": 300, "instead": 5, "neuron": (2, 7)}, {"sentence": TOM}),
+    Place("Contributions", {"answer": 300, "instead": 5, "metric": "difference", "neuron": (2, 7)},
+          {"sentence": TOM}),
     Place("Ablation", {"off": ("decoder.attn.2.4", "decoder.ffn.1"), "stands_in": "mean"},
           {"sentence": TOM}),
     Place("Ablation", {"neurons_of": "decoder.3", "any_neuron": 512}, {"sentence": TOM}),
-    Place("Ablation", {"other_sentence": "Sam had a big dog. Sam gave Tom the big dog."},
-          {"sentence": TOM, "stands_in": "other"}),
-    Place("Beam search", {"beam_width": 2, "beam_tokens": 3, "alpha": 0.7}),
+    Place("Beam search", {"beam_width": 2, "alpha": 0.7}),
     Place("KV cache", {"part": "values", "heads": "this head", "prefill": 3, "held": 5,
                     "context": 4096}),
     Place("Heads", {"measured_on": "sentence", "across": "entropy", "up": "largest",
                     "colour_by": "previous", "sorted_by": "-near", "heads_that": "near"}),
-    Place("Cost", {"shape": "GPT-2 small", "cost_tokens": 77, "kernel": 5, "cost_window": 9,
-                   "left_out": 96}),
-    Place("Cost", {"own_layers": 3, "own_width": 10, "own_heads": 4, "own_kv_heads": 2,
-                   "own_d_head": 5, "own_ff": 11, "own_vocab": 99, "own_positions": 12,
-                   "own_kind": "llama", "own_tied": "own"}, {"shape": "your own"}),
+    Place("Cost", {"shape": "GPT-2 small", "kernel": 5, "left_out": 96}),
+    Place("Cost", {"own": (3, 10, 11, 4, 2, 5, 99, 12, "llama", "own")}, {"shape": "your own"}),
     Place("Patching", {"patch_stack": "decoder"}, RIDES),
     Place("Patching", {"other_digit": 5}, {"model": "digits"}),
     Place("Attention by hand", {"hand_cells": "1,2;0,1|1,0;0,3|1,0;0,1|1,0;0,1", "hand_heads": 2,
                                 "hand_masking": "valid", "hand_valid": 1, "hand_scaled": False}),
-    Place("Embeddings and similarity", {"a_x": -2.5, "a_y": 0.3, "b_x": 4.9, "b_y": -5.0,
-                                        "b_times": 2.7, "near_token": 3, "near_count": 7}),
-    Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5, "points": 4,
-                      "house_size": 90, "house_width": 20,
-                      "additive_seed": 6}),
-    Place("Why √d?", {"root_d": 512, "root_seed": 3}),
-    Place("Multi-head attention", {"split_token": 3}),
-    Place("Transformer block", {"block_token": 3, "block_norm": "ffn",
-                        "block_colour": "one"}, {"sentence": TOM}),
-    Place("Why the residual?", {"depth": 16, "depth_seed": 5}),
-    Place("Cheaper attention", {"cheaper": "low_rank", "kept_window": 3, "kept_global": 2,
-                                "kept_rank": 5}),
+    Place("Embeddings and similarity", {"vectors": (-2.5, 0.3, 4.9, -5.0, 2.7),
+                                        "near_count": 7}),
+    Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5, "house": (90, 20)}),
+    Place("Why √d?", {"root_d": 512}),
+    Place("Transformer block", {"block_norm": "ffn", "block_colour": "one"}, {"sentence": TOM}),
+    Place("Why the residual?", {"depth": 16}),
+    Place("Cheaper attention", {"cheaper": "low_rank", "kept_rank": 5}),
     Place("Order", {"order_text": "a dog and a cat"}),
     Place("Notation", {"notation": "sizes", "notation_words": "d_model"}),
-    Place("Cheaper attention", {"tiled_query": 9, "tile_size": 3, "tiles_done": 3},
+    Place("Cheaper attention", {"tile_size": 3, "tiles_done": 3},
           {"sentence": TOM}),
     Place("Recurrence", {"row_task": "copy", "judged_by": "letters", "row_letters": "abcab",
                          "row_place": 3, "row_head": 5}),
     Place("Scaling", {"scaling_compute": 21.5, "scaling_law": "kaplan", "scaling_times": -2,
                       "scaling_counted": "all"}),
-    Place("Patching", {"corrupt": "The man lost the ball, so", "metric": "loss",
-                       "restore": "second"}, {"sentence": GIRL}),
-    Place("Patching", {"expected": 366, "versus": 262, "patch": "resid_pre.2.1"},
+    Place("Patching", {"restore": "second"}, {"sentence": GIRL}),
+    Place("Patching", {"patch": "resid_pre.2.1"},
           {"sentence": GIRL}),
-    Place("Explanation", {"asked": "difference", "explained": 366, "measure": "norms",
-                          "arrow": "3.4.1"}, {"sentence": GIRL}),
-    Place("Explanation", {"predicted_at": 2}, {"model": "blank", "sentence": TOM}),
+    Place("Explanation", {"measure": "norms", "arrow": "3.4.1"}, {"sentence": GIRL}),
     Place("Explanation", {"arrows_of": "encoder.attn"},
           {"model": "translate", "source": "A man rides a bicycle."}),
     Place("Masked language model", {"blanks": (1, 4), "blank": 1, "causal": True},
           {"sentence": TOM}),
-    Place("Translation", {"large": True, "decode": "sampling", "beams": 3,
-                          "forced": (5, 6, 5), "shown_heads": "layer", "align_by": "input",
-                          "source": "A dog ran.", "target": "Ein Hund lief.", "damage_seed": 3}),
+    Place("Translation", {"large": True, "forced": (5, 6, 5),
+                          "shown_heads": "layer", "align_by": "input",
+                          "source": "A dog ran.", "target": "Ein Hund lief."}),
     Place("Vision", {"digit": 7, "way": "rollout", "shuffle": 5}),
-    Place("Explanation", {"arrow_query": 1},
-          {"model": "translate", "source": "A man rides a bicycle.", "arrows_of": "encoder.attn"}),
 ]  # fmt: skip
 FOLLOWING = {"page", "edits_of"}  # which other settings bring along
 
@@ -127,19 +111,13 @@ def _whole(monkeypatch: pytest.MonkeyPatch) -> None:
     whole(monkeypatch)
 
 
-def test_two_settings_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="seed is declared twice"):
-        settings.declared(Text("seed", "Seed", ""))
-    assert all(name == setting.name for name, setting in SETTINGS.items())
-    found = [*vars(settings).values(), *vars(lessons).values()]
-    declared = [x for x in found if hasattr(x, "nearest") and hasattr(x, "name")]
-    assert Counter(map(id, declared)) == Counter(map(id, SETTINGS.values()))
+def test_no_two_settings_have_one_name() -> None:
+    assert [x.name for x in settings.DECLARED] == list(SETTINGS)
 
 
 def test_settings_are_of_pages_that_exist() -> None:
     titles = {page.TITLE for page in studio.PAGES}
-    assert {title for setting in SETTINGS.values() for title in setting.pages} <= titles
-    assert all(len(setting.pages) == len(set(setting.pages)) for setting in SETTINGS.values())
+    assert {setting.page for setting in SETTINGS.values()} - {""} <= titles
 
 
 def test_pages_leave_the_session_to_the_frame() -> None:
@@ -204,8 +182,6 @@ def test_old_links_are_read_in_todays_words() -> None:
     for (name, old), value in OLD_VALUES.items():
         assert old not in SETTINGS[name].__dict__.get("options", ())
         assert modern({name: old, "utm": "x"}) == {name: value, "utm": "x"}
-    assert modern({"filler": "3", "pad_tokens": "5"}) == {"pad_tokens": "5"}, "today's wins"
-    assert modern({"filler": "3"}) == {"pad_tokens": "3"}
 
 
 @pytest.mark.parametrize(
@@ -228,3 +204,81 @@ def test_a_model_and_a_head_have_one_spelling_and_old_links_keep_theirs(
     old: dict[str, str], today: dict[str, str]
 ) -> None:
     assert modern(old) == today
+
+
+OTHER_BIG = "Sam had a big dog. Sam gave Tom the big dog."
+RIDES_OLD = {**RIDES, "page": "Explanation"}
+OLD = [  # what an old link says, and what the page it opens is set to
+    ({"page": "Logit lens", "after": "3"}, {"token": 3}),
+    ({"page": "Positional encoding", "model": "positions-rope", "query": "8", "key": "3",
+      "after": "2"}, {"token": 8, "other_token": 3}),
+    ({"page": "Positional encoding", "model": "positions-none", "swap": "1", "swap_with": "2"},
+     {"token": 1, "other_token": 2}),
+    ({"page": "Embeddings and similarity", "near_token": "3", "a_x": "-2.5", "b_times": "2.7"},
+     {"token": 3, "vectors": (-2.5, 1.5, 1.5, 2.5, 2.7)}),
+    ({"page": "Multi-head attention", "split_token": "3"}, {"token": 3}),
+    ({"page": "Transformer block", "block_token": "3"}, {"token": 3}),
+    ({"page": "Cheaper attention", "tiled_query": "9", "kept_window": "3", "kept_global": "2"},
+     {"token": 9, "window": 3, "global": 2}),
+    ({"page": "Explanation", "model": "blank", "predicted_at": "2"}, {"token": 2}),
+    ({**RIDES_OLD, "arrows_of": "encoder.attn", "arrow_query": "1"}, {"other_token": 1}),
+    ({"page": "Explanation", "sentence": GIRL, "asked": "difference", "explained": "366"},
+     {"metric": "difference", "answer": 366}),
+    ({"page": "Patching", "sentence": GIRL, "corrupt": "The man lost the ball, so",
+      "expected": "366", "versus": "262"},
+     {"second": "The man lost the ball, so", "answer": 366, "instead": 262,
+      "metric": "difference"}),
+    ({"page": "Contributions", "answer": "300", "instead": "5"}, {"metric": "difference"}),
+    ({"page": "Masks", "masks": "padding", "padded": "A dog."}, {"second": "A dog."}),
+    ({"page": "Ablation", "stands_in": "other", "other_sentence": OTHER_BIG},
+     {"second": OTHER_BIG}),
+    ({"page": "Why √d?", "root_seed": "3"}, {"seed": 3}),
+    ({"page": "Kernels", "points": "4", "house_size": "90"}, {"seed": 4, "house": (90, 15)}),
+    ({"page": "Kernels", "additive_seed": "6"}, {"seed": 6}),
+    ({"page": "Why the residual?", "depth_seed": "5"}, {"seed": 5}),
+    ({"page": "Translation", "decode": "beam", "beams": "3", "damage_seed": "3"},
+     {"mode": "beam", "beam_width": 3, "seed": 3}),
+    ({"page": "Beam search", "beam_tokens": "3"}, {"new_tokens": 3}),
+    ({"page": "Cost", "cost_tokens": "77", "cost_window": "9", "shape": "your own",
+      "own_layers": "3", "own_kind": "llama"},
+     {"context": 77, "window": 9, "own": (3, 768, 3072, 12, 12, 64, 50257, 1024, "llama", "tied")}),
+    ({"page": "Masks", "mask": "padding", "filler": "3"}, {"pad_tokens": 3}),
+    ({"page": "Masks", "masks": "padding", "side": "behind"}, {"side": "right"}),
+    ({"page": "Masks", "masks": "padding", "side": "front"}, {"side": "left"}),
+    ({"page": "Predict", "top_k": "-1"}, {"top_k": None}),
+    ({"page": "Next token", "top_k": "99999"}, {"top_k": None}),
+    ({"page": "Positional encoding", "compare": "yes", "sentence": "x y"}, {"scheme": "compare"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("address", "values"), OLD, ids=lambda x: "-".join(x)[:60])
+def test_an_old_link_opens_the_same_view(
+    address: dict[str, str], values: dict[str, object]
+) -> None:
+    query = {"sentence": TOM} | address
+    app = open_page(query.pop("page"), **query)
+    assert {name: control(app, name) for name in values} == values
+    assert not set(query_of(app)) & {*OLD_NAMES, "own_layers", "a_x", "house_size"}
+    assert not any(
+        any(x in line for x in ("exist", "using", "outside")) for line in lines(app, "note")
+    )
+
+
+def test_every_old_name_has_a_link() -> None:
+    assert set(OLD_NAMES) <= {name for address, _ in OLD for name in address}
+
+
+def test_what_was_chosen_on_one_page_stands_on_the_next() -> None:
+    """The same token and answer; what cannot be there is brought to what can, without a word."""
+    app = open_page("Contributions", sentence=TOM, token="9", answer="300", seed="7")
+    for page in ("Logit lens", "Embeddings and similarity", "Explanation"):
+        go(app, page)
+        assert (control(app, "token"), control(app, "answer")) == (9, 300)
+    chosen(app, metric="loss")
+    go(app, "Patching")
+    assert (control(app, "metric"), control(app, "answer")) == ("loss", 300)
+    go(app, "Contributions")
+    assert control(app, "metric") == "logit"
+    assert not any("exist" in line for line in lines(app, "note"))
+    go(app, "Why √d?")
+    assert control(app, "seed") == 7

@@ -309,7 +309,7 @@ def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
 
 
 def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
-    given = {"masks": "padding", "side": "left", "padded": TEXT, "sentence": LONG}
+    given = {"masks": "padding", "side": "left", "second": TEXT, "sentence": LONG}
     app = open_page("Masks", model="lacks-a-byte", **given)
     assert any("and this model counts positions from the" in x for x in lines(app, "note"))
 

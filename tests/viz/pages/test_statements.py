@@ -170,7 +170,7 @@ def test_padding_is_said_for_the_own_mask(
     config: dict[str, object], name: str, side: str, shelf: Path
 ) -> None:
     config = {**config, "prefix_len": 19} if name == "prefix" else config
-    text = said(opened(shelf, "Masks", config, masks="padding", side=side, padded=SENTENCE[:18]))
+    text = said(opened(shelf, "Masks", config, masks="padding", side=side, second=SENTENCE[:18]))
     if side == "right":
         assert (f"the {name} mask hides that already" in text) == (name != "prefix")
         assert ("a padding mask is needed on this side, too" in text) == (name == "prefix")

@@ -15,7 +15,7 @@ from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.sketch.data import Shipped, sketch_data
+from viz.live.sketch.data import WAYS, Shipped, sketch_data
 from viz.runs import pictures
 
 TITLE = "Vision"
@@ -65,7 +65,7 @@ def _settings(view: View) -> Settings:
         "digit": int(state.number(DIGIT)),
         "drawing": state.value(DRAWING),
         "at": heads.spelled(view),
-        "way": state.value(WAY),
+        "way": state.value(WAY.given(options=tuple(WAYS))),
     }
 
 

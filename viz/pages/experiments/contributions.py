@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.attribution import Attribution
+from model.analysis.metrics import DIFFERENCE, Metric
 from model.trace import AttentionRecord, Site
 from viz import formulas_experiments as formulas
 from viz.digits import digits
@@ -18,7 +19,7 @@ from viz.figures.attribution import (
 )
 from viz.figures.labels import unique
 from viz.frame import answers, inspector, layout, links, notices, state, tables, words
-from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, NEURON
+from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
 from viz.live import component
 from viz.runs import attributing
@@ -37,7 +38,7 @@ class Asked:
     """What is asked of this run: a logit, and what is looked at of its parts."""
 
     view: View
-    answer: answers.Answer
+    answer: Metric
     found: Attribution
     record: AttentionRecord  # the site of the chosen head
     head: int
@@ -59,7 +60,8 @@ def render(view: View) -> None:
         "taken as it was in this run: then the shares sum to the logit. What a part does by way "
         "of later layers is counted there.",
     )
-    answer = answers.choose(view)
+    with layout.slim_row("answer"):
+        answer = _answer(view)
     notices.show()
     asked = _asked(view, answer)
     _formulas(asked)
@@ -76,9 +78,18 @@ def render(view: View) -> None:
     _inspect(asked)
 
 
-def _asked(view: View, answer: answers.Answer) -> Asked:
+def _answer(view: View) -> Metric:
+    position = answers.position_of(view)
+    logits = answers.logits_of(view.run)[position].astype(np.float64)
+    falling = np.argsort(-logits, kind="stable").tolist()
+    metric = METRIC.given(options=("logit", "difference"))  # these alone are sums of shares
+    return answers.ask(view, position, (falling[0], falling[1 % len(falling)]), falling, metric)
+
+
+def _asked(view: View, answer: Metric) -> Asked:
+    against = answer.other if answer.kind == DIFFERENCE else None
     found = attributing.attribution(
-        view.handle, view.run, view.run.key, answer.position, answer.token, answer.against
+        view.handle, view.run, view.run.key, answer.position, answer.answer, against
     )
     if view.site.address in found.heads:
         record = view.record
@@ -97,19 +108,24 @@ def _facts(asked: Asked) -> None:
         )
     total = float(found.parts.sum())
     logit = digits(found.logit)
-    probability = digits(answer.probability, 3)
+    probability = digits(answers.probability_of(view.run, answer.position, answer.answer), 3)
     words.facts(
         [
-            (logit, "logit of the model" if answer.against is None else "difference of two logits"),
+            (logit, "logit of the model" if found.against is None else "difference of two logits"),
             (digits(total), f"sum of {len(found.parts)} shares"),
             (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
-            (probability, f"probability of the {answer.kind}"),
+            (probability, f"probability of the {_kind(view)}"),
         ]
     )
     inspector.check(
         found.error <= ALLOWED,
         f"the shares sum to the logit, error {found.error:.1e}, allowed {ALLOWED:.0e}.",
     )
+
+
+def _kind(view: View) -> str:
+    """What an answer of this model is."""
+    return "class" if view.run.trace.facts.predicts == "class" else "token"
 
 
 def _waterfall(asked: Asked) -> None:
@@ -197,14 +213,15 @@ def _keys(asked: Asked) -> None:
 
 def _ends(asked: Asked) -> int:
     """How many words are shown at either end: never one twice."""
-    return min(MOST_WORDS, len(asked.answer.names) // 2)
+    return min(MOST_WORDS, len(answers.names_of(asked.view)) // 2)
 
 
 def _words(asked: Asked, pushed: np.ndarray, title: str, key: str) -> None:
     """The tokens with most added to them and most taken."""
     falling, most = np.argsort(-pushed, kind="stable"), _ends(asked)
     ids = [*falling[:most], *falling[-most:]]
-    names = [asked.answer.names[i] for i in ids]
+    named = answers.names_of(asked.view)
+    names = [named[i] for i in ids]
     layout.show_figure(
         named_bars(names, pushed[ids], asked.view.colors, ("added to the logit", title)),
         key=key,

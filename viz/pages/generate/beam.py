@@ -22,6 +22,8 @@ from viz.frame import (
 from viz.frame.beams import nodes_of, winner_of
 from viz.frame.view import View
 
+NEW_TOKENS = settings.NEW_TOKENS.given(default=8, high=24)
+
 TITLE = "Beam search"
 ICON = ":material/account_tree:"
 NEEDS = ("decoder", "text", "vocabulary", "logits")
@@ -39,7 +41,7 @@ def render(view: View) -> None:
     )
     with layout.row("beam"):
         width = controls.number(settings.BEAM_WIDTH)
-        n_tokens = controls.number(settings.BEAM_TOKENS)
+        n_tokens = controls.number(NEW_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
     notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
@@ -97,7 +99,7 @@ def _chosen() -> tuple[int, int, float]:
     """Beam width, new tokens and length penalty."""
     width = state.number(settings.BEAM_WIDTH)
     penalty = state.number(settings.LENGTH_PENALTY)
-    return int(width), int(state.number(settings.BEAM_TOKENS)), float(penalty)
+    return int(width), int(state.number(NEW_TOKENS)), float(penalty)
 
 
 def verdict(winner: Candidate, greedy: Candidate) -> str:

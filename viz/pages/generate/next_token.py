@@ -13,7 +13,7 @@ from model.decoding.sampling import CONTEXT_FULL
 from viz import runs
 from viz.figures.labels import visible
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
-from viz.frame.sampling import drawing, is_greedy, sliders
+from viz.frame.sampling import DECODING, drawing, is_greedy, sliders
 from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
 from viz.kit.sampling import sampling_data
@@ -103,7 +103,7 @@ def _write(growth: Growth, now: Sampling, pressed: str | None, n_tokens: int) ->
 
 def _request(view: View) -> tuple[Request, int]:
     """What is asked for: a text, and how many tokens of it."""
-    controls.select(settings.DECODING, width=125)
+    controls.select(DECODING, width=125)
     seed = int(controls.number(settings.SEED))
     n_tokens = int(controls.number(settings.NEW_TOKENS))
     slides = controls.select(settings.AT_LIMIT, width=130) == "slide"
@@ -207,7 +207,7 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
     if "at" in changes:
         at = changes["at"]
         is_of_prompt = isinstance(at, int) and 0 < at < len(view.ids)
-        state.put((settings.AFTER, at - 1 if is_of_prompt and isinstance(at, int) else -1))
+        state.put((settings.TOKEN, at - 1 if is_of_prompt and isinstance(at, int) else -1))
 
 
 def _act(view: View, writing: Writing) -> None:
@@ -231,7 +231,7 @@ def _act(view: View, writing: Writing) -> None:
 def _place(growth: Growth) -> int | None:
     """The token of the whole text whose distribution is shown; None for the next one."""
     view, writing = growth.view, growth.writing
-    after = state.value(settings.AFTER.given(options=range(-1, len(view.ids))))
+    after = state.value(settings.TOKEN.given(options=range(-1, len(view.ids))))
     at = after + 1 if after >= 0 else memory.choices(WRITER, UNSEEN)["at"]
     n_all = len(view.ids) + len(writing.steps)
     return at if isinstance(at, int) and 0 < at < n_all else None

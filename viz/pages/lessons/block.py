@@ -10,8 +10,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
 from viz.frame import controls, inspector, layout, links, notices, state, tables, verdicts, words
-from viz.frame.lessons import BLOCK_COLOUR, BLOCK_NORM, BLOCK_TOKEN
-from viz.frame.settings import LAYER
+from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, LAYER, TOKEN
 from viz.frame.view import View
 from viz.runs.blocks import inside as run_inside
 
@@ -47,7 +46,7 @@ def render(view: View) -> None:
         "adds its result to the stream. The steps below are those of the layer chosen above.",
     )
     with layout.slim_row("block"):
-        token = controls.token(BLOCK_TOKEN, view.tokens, len(view.tokens) - 1, "last")
+        token = controls.token(TOKEN, view.tokens, len(view.tokens) - 1, "last")
         controls.select(BLOCK_COLOUR, width=200)
     notices.show()
     found = run_inside(view.handle, view.ids, view.layer)
@@ -328,12 +327,12 @@ def _all_blocks(view: View, token: int) -> None:
             words.Way(
                 "Contributions",
                 "What each block adds to one logit.",
-                query=links.to(view, "Contributions", after=token),
+                query=links.to(view, "Contributions", token=token),
             ),
             words.Way(
                 "Logit lens",
                 "What the stream would predict after each block.",
-                query=links.to(view, "Logit lens", after=token),
+                query=links.to(view, "Logit lens", token=token),
             ),
         ]
     )

@@ -10,12 +10,12 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, notices, state, tables, words
 from viz.frame.kinds import Setting
-from viz.frame.lessons import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.said import Word
+from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.by_hand.data import Given, by_hand_data
+from viz.live.by_hand.data import MASKING, Given, by_hand_data
 
 TITLE = "Attention by hand"
 ICON = ":material/calculate:"
@@ -23,9 +23,10 @@ NEEDS = ("decoder",)
 OPENS_INSPECTOR = False
 
 PREFIX = "hand_"
+MASKED_HOW = HAND_MASKING.given(options=tuple(MASKING))
 SETTINGS: dict[str, Setting] = {
     setting.name.removeprefix(PREFIX): setting
-    for setting in (HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_VALID, HAND_SCALED)
+    for setting in (HAND_CELLS, HAND_HEADS, MASKED_HOW, HAND_VALID, HAND_SCALED)
 }
 
 

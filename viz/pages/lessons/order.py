@@ -14,8 +14,8 @@ from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, memory, notices, tables, words
-from viz.frame.lessons import ORDER_TEXT
 from viz.frame.said import Word
+from viz.frame.settings import ORDER_TEXT
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions

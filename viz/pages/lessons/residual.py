@@ -7,7 +7,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
 from viz.frame import controls, gradual, inspector, layout, memory, notices, tables, words
-from viz.frame.lessons import DEPTH, DEPTH_SEED
+from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
 from viz.runs import depths
 from viz.runs.depths import Measuring
@@ -38,7 +38,7 @@ def render(view: View) -> None:
     )
     with layout.slim_row("residual"):
         depth = controls.select(DEPTH, width=110)
-        seed = controls.number(DEPTH_SEED)
+        seed = controls.number(SEED)
     notices.show()
     work = _work(seed)
     gradual.draw(

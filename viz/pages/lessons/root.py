@@ -11,7 +11,7 @@ from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
 from viz.frame import controls, inspector, layout, notices, words
-from viz.frame.lessons import ROOT_DIMENSION, ROOT_SEED
+from viz.frame.settings import ROOT_DIMENSION, SEED
 from viz.frame.view import View
 from viz.runs import drawing
 
@@ -37,7 +37,7 @@ def render(view: View) -> None:
     )
     with layout.slim_row("root"):
         dimension = controls.select(ROOT_DIMENSION, width=130)
-        seed = controls.number(ROOT_SEED)
+        seed = controls.number(SEED)
     notices.show()
     drawn = drawing.products(seed)
     left, right = layout.two_up("root")

@@ -16,8 +16,7 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
 from viz.frame import controls, inspector, layout, notices, words
-from viz.frame.lessons import SPLIT_TOKEN
-from viz.frame.settings import HEAD, LAYER
+from viz.frame.settings import HEAD, LAYER, TOKEN
 from viz.frame.view import View
 from viz.runs import heads as head_runs
 
@@ -40,7 +39,7 @@ def render(view: View) -> None:
         "head writes for itself.",
     )
     with layout.slim_row("several"):
-        token = controls.token(SPLIT_TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
+        token = controls.token(TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
     notices.show()
     weights = head_runs.weights(view.handle, view.site)
     _one_token(view, weights, token)

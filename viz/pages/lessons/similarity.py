@@ -16,7 +16,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, compared_map, nearest_bars
 from viz.frame import controls, inspector, layout, notices, state, tables, words
-from viz.frame.lessons import A_X, A_Y, B_TIMES, B_X, B_Y, NEAR_COUNT, NEAR_TOKEN
+from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
 from viz.live import component
 from viz.runs import embedding
@@ -58,14 +58,13 @@ def render(view: View) -> None:
         "move the sliders.",
     )
     with layout.slim_row("similarity"):
-        a_x, a_y, b_x, b_y = (controls.slider(component) for component in (A_X, A_Y, B_X, B_Y))
-        times = controls.slider(B_TIMES)
+        a_x, a_y, b_x, b_y, times = controls.parts(VECTORS)
     notices.show()
     _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)
     words.ask(
         "Can b be more like a than a is itself? By dot product, and by cosine?",
         see="two-vectors",
-        **{"a_x": "2", "a_y": "1.5", "b_x": "2", "b_y": "1.5", B_TIMES.name: "2"},
+        **{VECTORS.name: "2,1.5,2,1.5,2"},
     )
     found = _in_the_embedding(view)
     _in_the_head(view)
@@ -108,10 +107,11 @@ def _drag(place: component.Place, times: float) -> None:
     """Let a vector end where its handle was dragged to; the arrow of b shows it multiplied."""
     if "handle" not in place:
         return
-    settings, factor = (((A_X, A_Y), 1.0), ((B_X, B_Y), times))[int(place["handle"])]
-    for setting, end in zip(settings, (place["x"], place["y"]), strict=True):
-        value, _ = setting.nearest(float(end) / factor)
-        state.put((setting, value))
+    vectors, is_b = list(state.value(VECTORS)), int(place["handle"])
+    factor = times if is_b else 1.0
+    vectors[2 * is_b : 2 * is_b + 2] = (float(place[axis]) / factor for axis in ("x", "y"))
+    value, _ = VECTORS.nearest(vectors)
+    state.put((VECTORS, value))
 
 
 def _compared(pairs: dict[str, Alike]) -> None:
@@ -151,7 +151,7 @@ def _in_the_embedding(view: View) -> inspector.Tables:
     labels = [label.strip() for label in stream.labels]
     longest = max(range(len(labels)), key=lambda i: (labels[i].isalpha(), len(labels[i])))
     with layout.slim_row("nearest"):
-        chosen = controls.token(NEAR_TOKEN, stream.labels, longest, "longest")
+        chosen = controls.token(TOKEN, stream.labels, longest, "longest")
         count = int(controls.slider(NEAR_COUNT))
     assert stream.ids is not None  # what has a vocabulary has ids
     token, table = int(stream.ids[chosen]), embedding.table(view.handle)

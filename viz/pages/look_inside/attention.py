@@ -11,7 +11,18 @@ from viz.frame.kinds import Setting
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.microscope.data import OtherRun, microscope_data, stages_of
+from viz.live.microscope.data import (
+    AGAINST,
+    CHANGES,
+    HOW,
+    MASS,
+    OVER,
+    TAU,
+    VIEWS,
+    OtherRun,
+    microscope_data,
+    stages_of,
+)
 
 TITLE = "Attention"
 ICON = ":material/grid_view:"
@@ -21,14 +32,14 @@ WHAT_IT_IS = (
 )
 
 PLAIN = (  # settings that depend on nothing but themselves
-    settings.VIEW,
-    settings.MASS,
-    settings.CHANGE,
-    settings.TAU,
-    settings.AGAINST,
+    settings.VIEW.given(options=tuple(VIEWS)),
+    settings.MASS.given(**MASS._asdict()),
+    settings.CHANGE.given(options=tuple(CHANGES)),
+    settings.TAU.given(**TAU._asdict()),
+    settings.AGAINST.given(options=tuple(AGAINST)),
     settings.SECOND,
-    settings.HOW,
-    settings.OVER,
+    settings.HOW.given(options=tuple(HOW)),
+    settings.OVER.given(options=OVER),
     settings.HIDE_FIRST,
     settings.MERGE_WORDS,
 )
@@ -86,11 +97,12 @@ def _chosen(view: View) -> Settings:
     bounded = (
         cell,
         settings.STAGE.given(options=stages_of(view.record)),
-        settings.TOKEN.given(n=n_queries),
         settings.OTHER.given(limits=(len(group.records), group.n_heads)),
     )
-    head = {"attention": view.attention, "layer": view.layer, "head": view.head}
+    head: Settings = {"attention": view.attention, "layer": view.layer, "head": view.head}
     shown: list[Setting[Any]] = [*PLAIN, *bounded]
+    token = state.value(settings.TOKEN.given(options=range(-1, n_queries)))
+    head["token"] = None if token < 0 else token  # the browser's word for no token
     return head | {setting.name: state.value(setting) for setting in shown}
 
 
@@ -101,7 +113,7 @@ def _ways_on(view: View, chosen: Settings) -> None:
     more: Settings = {"attention": view.attention, "layer": view.layer, "head": view.head}
     cell, predicting = chosen[settings.CELL.name], view.run.trace.main.name
     if cell and view.record.queries == predicting:
-        more[settings.AFTER.name] = cell[0]
+        more[settings.TOKEN.name] = cell[0]
     words.ways(
         [
             words.Way(

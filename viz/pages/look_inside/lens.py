@@ -25,7 +25,7 @@ from viz.figures.lens import (
 from viz.formulas import lens_with_numbers
 from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.said import Word
-from viz.frame.settings import AFTER, LAYER, LENS_COLOUR, LENS_START
+from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
 from viz.frame.view import View
 from viz.live import component
 
@@ -153,7 +153,7 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
 def _look_at(cell: component.Place) -> None:
     """Choose the layer and the token of a cell; the input's row is of no layer."""
     layer, position = int(cell["y"]) - 1, int(cell["x"])
-    chosen = [(AFTER, position), *([(LAYER, layer)] if layer >= 0 else [])]
+    chosen = [(TOKEN, position), *([(LAYER, layer)] if layer >= 0 else [])]
     state.put(*chosen)
 
 

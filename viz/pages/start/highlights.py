@@ -10,9 +10,10 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import token_labels, visible
 from viz.frame import links
+from viz.frame.answers import probability_of
 from viz.frame.said import Said, Word
 from viz.frame.view import View
-from viz.pages.experiments.ablation.shared import name_of, probability_of
+from viz.pages.experiments.ablation.shared import name_of
 from viz.runs import ablating
 from viz.runs.kept import kept
 
@@ -74,7 +75,7 @@ class _Shown:
             f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
             *(Word(answer), f"” as the most likely next token, and keeps it: {p}."),
         ]
-        link = links.to(view, "Logit lens", layer=max(row - 1, 0), after=last)
+        link = links.to(view, "Logit lens", layer=max(row - 1, 0), token=last)
         return f"The answer is there {where}", said, link
 
     def heaviest(self) -> Highlight | None:

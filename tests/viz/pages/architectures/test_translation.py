@@ -92,9 +92,9 @@ def test_a_chosen_token_stays_and_the_rest_is_written_from_it(model: Checkpoint)
 
 
 def test_sampling_depends_on_its_seed_and_beams_have_a_tree(model: Checkpoint) -> None:
-    drawn = [tuple(written(opened(decode="sampling", seed=seed))) for seed in ("1", "1", "2")]
+    drawn = [tuple(written(opened(mode="sampling", seed=seed))) for seed in ("1", "1", "2")]
     assert drawn[0] == drawn[1] != drawn[2]
-    app = opened(decode="beam", beams="2")
+    app = opened(mode="beam", beam_width="2")
     assert charts(app)[0]["key"] == "beam"
     named = {trace.get("name"): trace for trace in chart(app, "beam").data}
     n_steps = len(written(app))

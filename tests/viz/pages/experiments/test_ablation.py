@@ -57,7 +57,7 @@ def losses(trace: Trace) -> np.ndarray:
 
 
 def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
-    app = opened(off=HEAD, layer="L4", head="H1", after="6")
+    app = opened(off=HEAD, layer="L4", head="H1", token="6")
     before, after = stories_trace(TOM), edited(Editor(set_head(SITE, 4)))
     rise = losses(after) - losses(before)
     (bars,) = chart(app, "loss-change").data
@@ -78,7 +78,7 @@ def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
 
 
 def test_any_neuron_is_switched_by_its_number() -> None:
-    app = opened(neurons_of="decoder.3", any_neuron="700", after="6")
+    app = opened(neurons_of="decoder.3", any_neuron="700", token="6")
     shown = {drawn["key"] for drawn in charts(app)}
     assert "pattern-before" in shown and "pattern-after" not in shown, "nothing is off yet"
     pressed = button(app, "L3 N700 off").click().run()
@@ -94,7 +94,7 @@ def test_any_neuron_is_switched_by_its_number() -> None:
 
 def test_another_sentence_stands_in() -> None:
     other = "Sam had a big dog. Sam gave Tom the big dog."
-    app = opened(off=HEAD, stands_in="other", other_sentence=other)
+    app = opened(off=HEAD, stands_in="other", second=other)
     z_there = torch.tensor(stories_trace(other).attention[2].z[4])
     after = edited(Editor(set_head(SITE, 4, to=z_there)))
     (bars,) = chart(app, "loss-change").data
@@ -121,7 +121,7 @@ def test_a_survey_has_the_means_of_heads_alone(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_sentence_of_another_length_is_refused_with_both_counts() -> None:
-    app = open_page("Ablation", sentence=TOM, stands_in="other", other_sentence="Tom had a dog.")
+    app = open_page("Ablation", sentence=TOM, stands_in="other", second="Tom had a dog.")
     (line,) = lines(app, "error")
     n = len(stories_trace(TOM).tokens)
     assert f"the other text has 5 tokens, this one {n}; give one with as many" in line

@@ -30,7 +30,7 @@ def opened(**query: str) -> AppTest:
 
 
 def test_figures_show_what_the_parts_add() -> None:
-    app = opened(layer="L1", head="H3", after="7")
+    app = opened(layer="L1", head="H3", token="7")
     trace, model = stories_trace(TOM), stories().model
     token = int(trace.logits[7].argmax())
     found = attribute(trace, model, 7, token)
@@ -59,7 +59,7 @@ def test_figures_show_what_the_parts_add() -> None:
 
 
 def test_one_token_against_another() -> None:
-    app = opened(answer="300", instead="5", neuron="2-7")
+    app = opened(metric="difference", answer="300", instead="5", neuron="2-7")
     trace = stories_trace(TOM)
     last = len(trace.tokens) - 1
     found = attribute(trace, stories().model, last, 300, 5)

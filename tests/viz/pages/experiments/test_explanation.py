@@ -147,12 +147,12 @@ def test_a_long_sentence_has_its_arrows_and_says_what_it_leaves_out(
 # What is opened, and the axis of its tokens, its arrows' query, and how many arrows there are.
 OTHERS = {
     "a blank": (
-        {"model": "blank", "sentence": "Tom gave the dog a bone.", "predicted_at": "1"},
+        {"model": "blank", "sentence": "Tom gave the dog a bone.", "token": "1"},
         "“[MASK]”",
         "dog",
     ),
     "on the source": (
-        {"model": "translate", "source": "A man rides a bicycle.", "predicted_at": "2"},
+        {"model": "translate", "source": "A man rides a bicycle.", "token": "2"},
         "“Mann”",
         "bicycle",
     ),
@@ -161,7 +161,7 @@ OTHERS = {
             "model": "translate",
             "source": "A man rides a bicycle.",
             "arrows_of": "encoder.attn",
-            "arrow_query": "1",
+            "other_token": "1",
         },
         "“man”",
         "bicycle",

@@ -179,7 +179,7 @@ def test_each_pair_turns_the_answer_and_its_subject_brings_it_back(example: Exam
 
 
 def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they_part() -> None:
-    app = open_page("Patching", sentence=GIRL, corrupt="The boy lost the ball.")
+    app = open_page("Patching", sentence=GIRL, second="The boy lost the ball.")
     (line,) = lines(app, "error")
     assert line == (
         "the first sentence has 7 tokens, the second 6; they part at “girl” and “boy”: give both "
@@ -189,12 +189,12 @@ def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they
 
 
 def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
-    app = open_page("Patching", sentence=GIRL, corrupt=GIRL)
+    app = open_page("Patching", sentence=GIRL, second=GIRL)
     assert lines(app, "note") == [
         "Both sentences give the same number: there is nothing to put back. Change the second "
         "sentence."
     ]
-    app = open_page("Patching", sentence=GIRL, corrupt=" ")
+    app = open_page("Patching", sentence=GIRL, second=" ")
     assert lines(app, "note") == ["Type a second sentence of 7 tokens."]
 
 
@@ -242,7 +242,7 @@ def test_it_can_be_stopped() -> None:
 
 def test_other_models_and_one_token_hold(shelf: Path) -> None:
     tiny_checkpoint(shelf / "stories")
-    app = finished(open_page("Patching", sentence=SENTENCE, corrupt=SENTENCE.replace("t", "a")))
+    app = finished(open_page("Patching", sentence=SENTENCE, second=SENTENCE.replace("t", "a")))
     assert lines(app, "error") == []
     assert lines(open_page("Patching", sentence="a"), "error") == []
 

@@ -69,7 +69,7 @@ def expected(ids: list[int], sampling: Sampling, n: int) -> list[int]:
 
 
 def test_the_whole_vocabulary_is_sent_for_every_place_of_the_prompt() -> None:
-    query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "min_p": "0.1", "after": "3"}
+    query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "min_p": "0.1", "token": "3"}
     app = open_page(PAGE, sentence=TOM, **query)
     trace, data = stories_trace(TOM), live_data(app)
     shown = data["shown"]

@@ -10,7 +10,6 @@ from tests.viz.apps import (
     captions,
     chart,
     charts,
-    chosen,
     facts,
     inspected,
     lines,
@@ -22,7 +21,8 @@ from tests.viz.builders import numbers, stories
 from viz import runs
 from viz.frame import measured
 
-GPT = {"shape": "your own", "own_positions": "1024"}
+GPT = {"shape": "your own"}
+LLAMA = "12,768,3072,12,12,64,50257,0,llama"
 
 
 def test_known_models_stand_beside_the_running_one() -> None:
@@ -45,19 +45,19 @@ def test_known_models_stand_beside_the_running_one() -> None:
 def test_sizes_that_are_typed_are_counted() -> None:
     app = open_page("Cost", sentence=TOM, **GPT)
     assert facts(app)["weights of your own"] == "124,439,808"
-    smaller = open_page("Cost", sentence=TOM, **(GPT | {"own_positions": "0"}), own_kind="llama")
+    smaller = open_page("Cost", sentence=TOM, **GPT, own=LLAMA)
     assert facts(smaller)["weights of your own"] != "124,439,808"
-    assert query_of(smaller)["own_kind"] == ["llama"]
+    assert query_of(smaller)["own"] == [f"{LLAMA},tied"]
 
 
 def test_heads_that_cannot_share_are_named_in_one_line() -> None:
-    app = open_page("Cost", sentence=TOM, **GPT, own_kv_heads="5")
+    app = open_page("Cost", sentence=TOM, **GPT, own="12,768,3072,12,5")
     refused = "12 heads cannot share 5 KV heads evenly; take a divisor of 12."
     assert lines(app, "note") == [f"{refused} Counted with 4."]
-    fitting = chosen(app, own_kv_heads=6)
+    fitting = app.number_input(key="own_kv_heads").set_value(6).run()
     assert lines(fitting, "note") == []
     total = facts(fitting)["weights of your own"]
-    again = chosen(fitting, own_kv_heads=7)
+    again = fitting.number_input(key="own_kv_heads").set_value(7).run()
     refused = "12 heads cannot share 7 KV heads evenly; take a divisor of 12."
     assert lines(again, "note") == [f"{refused} Below are the last sizes that go together."]
     assert facts(again)["weights of your own"] == total

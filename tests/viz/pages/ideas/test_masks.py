@@ -124,7 +124,7 @@ def test_without_its_mask(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
 def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     second = "The dog ran."
-    app = open_view("padding", side=side, padded=second, layer="1", head="1", model=scheme)
+    app = open_view("padding", side=side, second=second, layer="1", head="1", model=scheme)
     loaded = stories() if scheme == "stories" else scheme_model("rope")
     own = loaded.tokenizer.encode(second)
     n, n_own = len(stories_trace(TOM).ids), len(own)
@@ -172,7 +172,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     ],
 )
 def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
-    app = open_view("padding", padded=padded)
+    app = open_view("padding", second=padded)
     assert any(words in line for line in lines(app, "note"))
     assert lines(app, "error") == []
 

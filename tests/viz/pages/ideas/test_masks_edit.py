@@ -16,7 +16,7 @@ LET_GO = "were of another sentence or mask"
 @pytest.mark.parametrize("edits", ["", "7-3", "7-3.7-4.2-9.0-0"])
 @pytest.mark.parametrize("mask", ["causal", "global_tokens"])
 def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> None:
-    app = open_view("edit", edits=edits, mask=mask, layer="3", head="5", after="7")
+    app = open_view("edit", edits=edits, mask=mask, layer="3", head="5", token="7")
     loaded, trace = stories(), stories_trace(TOM)
     n = len(trace.ids)
     seen = KINDS[mask][1] if mask == "causal" else lambda i, j, n: j <= i and (i - j < 4 or j < 1)

@@ -127,7 +127,7 @@ def test_tokens_without_a_position_are_named_and_the_rest_is_shown() -> None:
 @pytest.mark.parametrize("pair", [None, (8, 3), (2, 2)])
 def test_rope_tab_turns_the_models_own_queries_and_keys(pair: tuple[int, int] | None) -> None:
     query = {"layer": "2", "head": "1"}
-    query |= {"query": str(pair[0]), "key": str(pair[1])} if pair else {}
+    query |= {"token": str(pair[0]), "other_token": str(pair[1])} if pair else {}
     app, loaded = open_tab("rope", **query), scheme_model("rope")
     trace = trace_of(loaded, TOM)
     record = trace.attention[2]
@@ -192,7 +192,7 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
 @pytest.mark.parametrize("swap", [(0, 2), (1, 1)])
 def test_other_orders_of_the_same_words(swap: tuple[int, int]) -> None:
     text, loaded = "dog bites man", scheme_model("none")
-    app = open_tab("none", sentence=text, swap=str(swap[0]), swap_with=str(swap[1]))
+    app = open_tab("none", sentence=text, token=str(swap[0]), other_token=str(swap[1]))
     ids = loaded.tokenizer.encode(text)
     order = list(range(len(ids)))
     order[swap[0]], order[swap[1]] = swap[1], swap[0]

@@ -31,7 +31,7 @@ def rounding(stream: np.ndarray) -> float:
 
 
 def test_figures_are_of_the_chosen_token_and_layer() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="3", block_token="4", block_norm="ffn")
+    app = open_page(TITLE, sentence=TOM, layer="3", token="4", block_norm="ffn")
     assert lines(app, "error") == []
     residual = stories_trace(TOM).residuals[3]
     before = residual.resid_mid[4]
@@ -51,7 +51,7 @@ def test_figures_are_of_the_chosen_token_and_layer() -> None:
 def test_other_models_are_described_as_they_are(variant: str, shelf: Path) -> None:
     config = VARIANTS[variant]
     folder = tiny_checkpoint(shelf / "tiny", **config)
-    app = open_page(TITLE, sentence=SENTENCE, layer="1", block_token="2")
+    app = open_page(TITLE, sentence=SENTENCE, layer="1", token="2")
     assert lines(app, "error") == []
     loaded = checkpoint.load(folder, "cpu")
     given = loaded.trace(SENTENCE).trace.residuals[1].resid_pre[2]

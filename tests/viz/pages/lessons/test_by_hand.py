@@ -7,7 +7,7 @@ from model.analysis.heads import strongest_pair
 from model.analysis.worked import work_out
 from tests.viz.apps import TOM, lines, open_page
 from tests.viz.builders import stories_trace
-from viz.frame.lessons import HAND_CELLS
+from viz.frame.settings import HAND_CELLS
 from viz.pages.lessons import by_hand as page
 
 TITLE = "Attention by hand"

@@ -7,13 +7,13 @@ from tests.viz.apps import TOM, captions, chart, inspected, lines, open_page, ta
 from tests.viz.builders import numbers, stories_trace
 
 TITLE = "Cheaper attention"
-SIZES = {"kept_window": "3", "kept_global": "2", "kept_rank": "5"}
+SIZES = {"window": "3", "global": "2", "kept_rank": "5"}
 HEAD = {"layer": "2", "head": "4"}
 
 
 @pytest.mark.parametrize("way", ["window", "global", "linear", "low_rank"])
 def test_the_chosen_way_is_drawn_beside_the_exact_weights(way: str) -> None:
-    tiles = {"tiled_query": "9", "tile_size": "3", "tiles_done": "2"}
+    tiles = {"token": "9", "tile_size": "3", "tiles_done": "2"}
     app = open_page(TITLE, sentence=TOM, cheaper=way, **SIZES, **HEAD, **tiles)
     assert lines(app, "error") == []
     record = stories_trace(TOM).attention[2]

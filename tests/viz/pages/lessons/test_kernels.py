@@ -9,7 +9,7 @@ from tests.viz.builders import numbers, stories_trace
 
 def test_a_query_that_reaches_nothing_is_said() -> None:
     """No point of this draw is within 0.05 of 0.5; some are of 0.1."""
-    query = {"smoothing": "boxcar", "width": "0.05", "points": "0"}
+    query = {"smoothing": "boxcar", "width": "0.05", "seed": "0"}
     app = open_page("Kernels", sentence=TOM, asked_at="0.5", **query)
     assert lines(app, "note") == ["No point is within a width of 0.05 of x: nothing to answer."]
     assert not any("the answer is" in line for line in captions(app))
@@ -18,7 +18,7 @@ def test_a_query_that_reaches_nothing_is_said() -> None:
 
 
 def test_additive_counts_are_those_of_its_sizes() -> None:
-    app = open_page("Kernels", sentence=TOM, layer="2", head="4", additive_seed="6")
+    app = open_page("Kernels", sentence=TOM, layer="2", head="4", seed="6")
     assert lines(app, "error") == []
     n = len(stories_trace(TOM).tokens)
     drawn = numbers(chart(app, "additive-drawn").data[0]["z"])

@@ -11,7 +11,7 @@ TITLE = "Why √d?"
 
 
 def test_the_variance_of_products_is_the_dimension() -> None:
-    app = open_page(TITLE, sentence=TOM, root_seed="3", root_d="256")
+    app = open_page(TITLE, sentence=TOM, seed="3", root_d="256")
     assert lines(app, "error") == []
     plain, divided = (numbers(line["y"]) for line in chart(app, "variances").data[:2])
     np.testing.assert_allclose(plain / divided, DIMENSIONS)
@@ -31,10 +31,10 @@ def test_the_head_above_is_sharper_without_the_division() -> None:
 
 
 def test_show_me_chooses_the_first_dimension_that_saturates() -> None:
-    app = open_page(TITLE, sentence=TOM, root_seed="2")
+    app = open_page(TITLE, sentence=TOM, seed="2")
     (link,) = [
         element.proto.body for element in app.get("html") if "hl-question" in element.proto.body
     ]
     found = [sharpness(softmax(random_products(d, 2))).largest > 0.9 for d in DIMENSIONS]
     assert f'data-with="root_d={DIMENSIONS[found.index(True)]}"' in link
-    assert "root_seed" in query_of(app)
+    assert "seed" in query_of(app)

@@ -13,7 +13,7 @@ TITLE = "Multi-head attention"
 
 
 def test_figures_are_those_of_the_trace() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="3", head="5", split_token="4")
+    app = open_page(TITLE, sentence=TOM, layer="3", head="5", token="4")
     assert lines(app, "error") == lines(app, "note") == []
     record = stories_trace(TOM).attention[3]
     np.testing.assert_allclose(numbers(chart(app, "several-z").data[0]["z"]), record.z[:, 4])

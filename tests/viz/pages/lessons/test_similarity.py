@@ -13,7 +13,7 @@ from tests.viz.builders import numbers, stories, stories_trace
 from viz.figures.similarity import token_names
 
 TITLE = "Embeddings and similarity"
-VECTORS = {"a_x": "-2", "a_y": "1.5", "b_x": "0.7", "b_y": "4", "b_times": "2.5"}
+VECTORS = {"vectors": "-2,1.5,0.7,4,2.5"}
 
 
 def test_two_vectors_are_drawn_and_compared() -> None:
@@ -33,7 +33,7 @@ def test_two_vectors_are_drawn_and_compared() -> None:
 
 
 def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
-    app = open_page(TITLE, sentence=TOM, a_x="0", a_y="0")
+    app = open_page(TITLE, sentence=TOM, vectors="0,0")
     (line,) = lines(app, "note")
     assert line == "A vector of length 0 has no direction: there is neither cosine nor angle."
     assert tables_shown(app)[0]["a and b"]["cosine"] == "–"
@@ -42,7 +42,7 @@ def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
 
 @pytest.mark.parametrize("token", [3, 4])
 def test_nearest_tokens_are_those_of_the_embedding(token: int) -> None:
-    app = open_page(TITLE, sentence=TOM, near_token=str(token), near_count="6")
+    app = open_page(TITLE, sentence=TOM, token=str(token), near_count="6")
     token_id = int(stories_trace(TOM).ids[token])
     table = np.asarray(stories().files.weights["embed.weight"], np.float64)
     names = token_names([stories().tokenizer.token_strings([i])[0] for i in range(4096)])

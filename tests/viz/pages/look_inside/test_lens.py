@@ -16,7 +16,7 @@ from viz.runs.kept import Asked
 
 
 def test_lens_page_shows_what_every_layer_says() -> None:
-    app = open_page("Logit lens", sentence=TOM, layer="L1", after="7")
+    app = open_page("Logit lens", sentence=TOM, layer="L1", token="7")
     trace, vocabulary = stories_trace(TOM), stories().tokenizer
     lens = logit_lens(trace, stories().model)
     heat, written = chart(app, "lens").data

@@ -41,7 +41,7 @@ def render(view: View) -> None:
         )
     notices.show()
     with row:
-        way = controls.select(settings.DECODE, width=190)
+        way = controls.select(translating.DECODING, width=190)
     _more_of_writing(view, way)
     alive.show(view)
     written = translating.written(view.handle, view.sentence)
@@ -54,7 +54,7 @@ def render(view: View) -> None:
         **of_beams,
         **of_text,
         **alignment.section(view),
-        **damage.section(view, written, fed),
+        **damage.section(view, written, fed, way),
         **cache.section(view, written),
     }
     inspector.export(view, csv)
@@ -69,7 +69,7 @@ def _more_of_writing(view: View, way: str) -> None:
                 controls.slider(setting)
             controls.number(settings.SEED)
         if way == "beam":
-            controls.number(settings.BEAMS)
+            controls.number(translating.BEAM_WIDTH)
         if begun:
             n = f"{len(begun)} token{'s' if len(begun) > 1 else ''}"
             st.button(

@@ -8,14 +8,14 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, notices, settings, state, tables, words
 from viz.frame.view import View
 from viz.runs import translating
 
 ALLOWED = 1e-4  # nats, of losses that should be the same
 
 
-def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tables:
+def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> inspector.Tables:
     """Draw it for the typed German, else for the model's own; gives back what can be saved."""
     row = layout.section(
         "What is lost without the order of the English",
@@ -26,7 +26,10 @@ def section(view: View, written: Written, fed: tuple[int, ...]) -> inspector.Tab
         "averaged, every row of it is the mean of all.",
     )
     with row:
-        seed = controls.number(settings.DAMAGE_SEED)
+        if way == "sampling":  # its seed stands above
+            seed = int(state.number(settings.SEED))
+        else:
+            seed = controls.number(settings.SEED)
     notices.show()
     end_id = runs.tokenizer(view.handle).end_id
     context = translating.translator(view.handle).config.max_seq_len

@@ -22,12 +22,10 @@ from viz.pages.experiments.ablation.shared import (
     Experiment,
     answer_of,
     experiment_of,
-    logits_of,
     name_of,
-    probability_of,
     toggled,
 )
-from viz.runs import ablating, attributing, heads
+from viz.runs import ablating, heads
 
 TITLE = "Ablation"
 ICON = ":material/content_cut:"
@@ -73,9 +71,8 @@ def _controls(view: View) -> tuple[str, int]:
             settings.STANDS_IN.given(options=options, words=WORDS.__getitem__), width=200
         )
         if way == OTHER:
-            controls.text(settings.OTHER_SENTENCE)
-        assert trace.output is not None
-        position = 0 if len(trace.output) == 1 else answers.position_of(view)
+            controls.text(settings.SECOND.given(label="Other sentence"))
+        position = answers.position_of(view)
         controls.button("off", "none", "All on", "restart_alt")
         if "weights" in view.offers:
             controls.button("off", "all", "Everything off", "power_settings_new")
@@ -112,12 +109,12 @@ def _facts(experiment: Experiment, position: int) -> None:
     view, edited, judged = experiment.view, experiment.edited, experiment.judged
     before, after = experiment.whole_loss, float(experiment.after.mean())
     change = after - before
-    names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
-    was, now = (int(logits_of(run)[position].argmax()) for run in (view.run, edited))
-    left = logits_of(edited)[position]
+    names = answers.names_of(view)
+    was, now = (int(answers.logits_of(run)[position].argmax()) for run in (view.run, edited))
+    left = answers.logits_of(edited)[position]
     is_one_ahead = left.min() < left.max()  # not where nothing is left
     said = [
-        digits(probability_of(run, position, best), 4)
+        digits(answers.probability_of(run, position, best), 4)
         for run, best in ((view.run, was), (edited, now))
     ]
     words.facts(

@@ -11,7 +11,7 @@ from viz.figures.labels import unique
 from viz.frame import answers, controls, layout, settings, state, words
 from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
-from viz.pages.experiments.ablation.shared import Experiment, logits_of, name_of, probability_of
+from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import Run, ablating, attributing
 
 MOST_ANSWERS = 5  # most likely ones, of the run as it was and of the one under the edit
@@ -82,13 +82,13 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
 
 def _answers(experiment: Experiment, position: int) -> None:
     view = experiment.view
-    names = attributing.names_of_answers(view.handle, logits_of(view.run).shape[-1])
+    names = answers.names_of(view)
     ids: list[int] = []
     for run in (view.run, experiment.edited):
-        best = np.argsort(-logits_of(run)[position], kind="stable")[:MOST_ANSWERS]
+        best = np.argsort(-answers.logits_of(run)[position], kind="stable")[:MOST_ANSWERS]
         ids += [int(i) for i in best if int(i) not in ids]
     both = [
-        np.array([probability_of(run, position, i) for i in ids])
+        np.array([answers.probability_of(run, position, i) for i in ids])
         for run in (view.run, experiment.edited)
     ]
     shown = [names[i] for i in ids]
@@ -133,7 +133,7 @@ def neurons(experiment: Experiment, position: int) -> None:
         "The share is that of the page Contributions, in the logit of the most likely answer at "
         "the chosen position, with nothing off. A neuron is off at every position.",
     )
-    token = int(logits_of(view.run)[position].argmax())
+    token = int(answers.logits_of(view.run)[position].argmax())
     found = attributing.attribution(view.handle, view.run, view.run.key, position, token, None)
     order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST_NEURONS]
     n = found.neurons.shape[1]

@@ -89,7 +89,7 @@ def experiment_of(view: View, way: str) -> Experiment:
 
 def _other(view: View) -> Run:
     """The run of the other sentence; ValueError where it has another number of tokens."""
-    text = state.value(settings.OTHER_SENTENCE)
+    text = state.value(settings.SECOND)
     if not text.strip():
         raise ValueError("the other sentence is empty; type one with as many tokens")
     run = runs.run(view.handle, text)
@@ -118,19 +118,6 @@ def name_of(part: Part, trace: Trace) -> str:
     return f"{head}: {query} → {answers.labels_of(source)[part.key]} ({part.key})"
 
 
-def logits_of(run: Run) -> np.ndarray:
-    """The output of a run, (T, V), of a picture (1, C)."""
-    assert run.trace.output is not None
-    return run.trace.output
-
-
 def answer_of(view: View, best: int, names: Sequence[str]) -> Piece:
     """The most likely answer of a run by its name, a token or a class."""
     return Word(names[best]) if "vocabulary" in view.offers else names[best]
-
-
-def probability_of(run: Run, position: int, token: int) -> float:
-    """The probability of one answer at a position."""
-    logits = logits_of(run)[position].astype(np.float64)
-    exponentials = np.exp(logits - logits.max())
-    return float(exponentials[token] / exponentials.sum())

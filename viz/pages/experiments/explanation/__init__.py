@@ -9,6 +9,7 @@ from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
 from viz.figures.explanation import Cloud, arrow_scatter
 from viz.frame import (
+    answers,
     controls,
     gradual,
     inspector,
@@ -20,14 +21,12 @@ from viz.frame import (
     tables,
     words,
 )
-from viz.frame import patching as asked
 from viz.frame.one_input import One
-from viz.frame.settings import ARROW, ASKED, EXPLAINED, MEASURE
+from viz.frame.settings import ARROW, MEASURE, METRIC
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.explanation import tokens
 from viz.pages.experiments.explanation.shared import Shown
-from viz.runs import attributing
 from viz.runs.explaining import Explaining, Request, explain
 
 TITLE = "Explanation"
@@ -80,16 +79,10 @@ def render(view: View) -> None:
 
 def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     """What is asked of the prediction, drawn as controls; `arrows` are the group and the query."""
-    logits = asked.logits_of(view, one.given, one.position)
-    names = attributing.names_of_answers(view.handle, len(logits))
+    logits = answers.logits_at(view, one.given, one.position)
     best = (-logits).argsort(kind="stable")[:CANDIDATES].tolist()
-    state.only_for((one.given, one.position, view.model), EXPLAINED)
     state.only_for((one.given, one.position, view.model, arrows), ARROW)
-    kind = controls.select(ASKED, width=150)
-    setting = EXPLAINED.given(options=best, default=best[0], words=names.__getitem__)
-    answer = controls.select(setting, width=130)
-    other = next((token for token in best if token != answer), answer)
-    return Metric(kind, one.position, answer, other)
+    return answers.ask(view, one.position, (best[0], best[1 % len(best)]), best, METRIC)
 
 
 def _work(view: View, request: Request) -> Explaining:
@@ -227,7 +220,7 @@ def _one(shown: Shown) -> None:
             (or_none(effect), "lost without it"),
             (
                 digits(work.measured.value),
-                asked.metric_name(shown.view, shown.metric),
+                answers.name_of(shown.view, shown.metric),
             ),
         ]
     )

@@ -2,14 +2,26 @@
 
 import numpy as np
 
+from model.analysis.metrics import Metric, telling_tokens
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.patching import Grid, patch_map
-from viz.frame import gradual, inspector, layout, memory, notices, state, tables, words
+from viz.frame import (
+    answers,
+    controls,
+    gradual,
+    inspector,
+    layout,
+    memory,
+    notices,
+    state,
+    tables,
+    words,
+)
 from viz.frame import patching as asked
-from viz.frame.settings import PATCH
-from viz.frame.two_inputs import two_of
+from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
+from viz.frame.two_inputs import Two, two_of
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate
@@ -23,6 +35,7 @@ OPENS_INSPECTOR = False
 
 PATCHING = "patching"  # of this visitor
 ALLOWED = 1e-5
+CANDIDATES = 10  # most likely tokens of either sentence to choose from
 
 
 def render(view: View) -> None:
@@ -39,8 +52,8 @@ def render(view: View) -> None:
     )
     with row, layout.slim_row("second-sentence"):
         second = asked.second_input(view)
-    controls = layout.slim_row("patching-metric")
-    with controls:
+    asking = layout.slim_row("patching-metric")
+    with asking:
         if view.run.trace.main.ids is not None:
             asked.draw_pairs()
     if not second.strip():
@@ -48,14 +61,24 @@ def render(view: View) -> None:
         words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
         return
     two = two_of(view, second)
-    with controls:
-        stack = asked.stack(view, two)
-        metric = asked.metric(view, two)
-        is_forward = asked.is_forward()
+    with asking:
+        stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
+        metric = _metric(view, two)
+        is_forward = controls.select(RESTORE, width=170) == RESTORE.default
     notices.show()
     base, source = (two.second, two.first) if is_forward else (two.first, two.second)
     request = Request(view.handle, base, source, metric, stack)
     _patch(Shown(view, second, two, request, _work(view, request), is_forward))
+
+
+def _metric(view: View, two: Two) -> Metric:
+    """What is asked of both inputs; until others are chosen, of the tokens that tell them apart."""
+    logits = [answers.logits_at(view, given, two.position) for given in (two.first, two.second)]
+    own = telling_tokens(*logits)
+    likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
+    state.only_for((two.first, two.second, view.model), PATCH)
+    metric = METRIC.given(default="difference")
+    return answers.ask(view, two.position, own, (*own, *likely), metric, ("first", "second"))
 
 
 def _work(view: View, request: Request) -> Patched:
@@ -87,9 +110,7 @@ def _patch(shown: Shown) -> None:
 
 def _same(shown: Shown) -> str:
     """Why there is nothing to put back, and what to do about it."""
-    metric, n = shown.request.metric, shown.kind
-    if metric.kind == "difference" and metric.answer == metric.other:
-        return "Answer and Against are the same token, so the difference is 0: choose another."
+    n = shown.kind
     return f"Both {n}s give the same number: there is nothing to put back. Change the second {n}."
 
 
@@ -126,7 +147,7 @@ def _ends(shown: Shown) -> None:
         [
             (
                 digits(value),
-                f"{asked.metric_name(shown.view, shown.request.metric)}, {which}",
+                f"{answers.name_of(shown.view, shown.request.metric)}, {which}",
             )
             for which, value in (
                 (f"first {shown.kind}", ends[True]),
@@ -236,7 +257,7 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
         query = shown.link("Attention", attention=attention, layer=layer, head=column)
         ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
     elif shown.is_decoder:
-        query = shown.link("Logit lens", layer=layer, after=column)
+        query = shown.link("Logit lens", layer=layer, token=column)
         ways.append(
             words.Way(
                 f"L{layer}, token {column}",

@@ -213,7 +213,7 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     )
     with layout.slim_row("layers"):
         kernel = controls.number(settings.KERNEL)
-        window = controls.number(settings.COST_WINDOW)
+        window = controls.number(settings.WINDOW.given(label="Window r", default=128))
     rows = layer_costs(n_tokens, d_model, kernel, window)
     columns: dict[str, list[Said]] = {"layer": [row.name for row in rows]}
     for what, name in ORDERS.items():

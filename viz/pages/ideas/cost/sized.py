@@ -11,6 +11,9 @@ from viz.frame.view import View
 from viz.runs import counting
 
 OWN = "your own"
+OWN_SIZES = (  # in the order of the setting
+    *("n_layers", "d_model", "d_ff", "n_heads", "n_kv_heads", "d_head", "vocab_size", "positions"),
+)
 LAST_OWN = "own-sizes"  # those of this visitor that went together
 
 
@@ -48,7 +51,7 @@ def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
     names = (*(one.name for one in found), OWN)
     with layout.slim_row("cost"):
         name = controls.select(settings.SHAPE.given(options=names, default=names[0]), width=260)
-        n_tokens = controls.number(settings.COST_TOKENS.given(default=context))
+        n_tokens = controls.number(settings.CONTEXT.given(label="Tokens", default=context))
     if name == OWN:
         return Sized(OWN, _own()), n_tokens
     return next(one for one in found if one.name == name), n_tokens
@@ -57,33 +60,15 @@ def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
 def _own() -> Shape:
     """The sizes a person typed."""
     with layout.slim_row("own-sizes"):
-        n_layers, d_model, d_ff = (
-            controls.number(x)
-            for x in (settings.OWN_LAYERS, settings.OWN_WIDTH, settings.OWN_FEEDFORWARD)
-        )
-        n_heads, n_kv_heads, d_head = (
-            controls.number(x)
-            for x in (settings.OWN_HEADS, settings.OWN_KV_HEADS, settings.OWN_D_HEAD)
-        )
-    with layout.slim_row("own-rest"):
-        vocab_size = controls.number(settings.OWN_VOCABULARY)
-        positions = controls.number(settings.OWN_POSITIONS)
-        is_gpt = controls.select(settings.OWN_KIND, width=330) == "gpt"
-        is_tied = controls.select(settings.OWN_TIED, width=150) == "tied"
+        *sizes, kind, tied = controls.parts(settings.OWN)
+    is_gpt = kind == "gpt"
     return _fitting(
         {
-            "n_layers": n_layers,
-            "d_model": d_model,
-            "n_heads": n_heads,
-            "n_kv_heads": n_kv_heads,
-            "d_head": d_head,
-            "d_ff": d_ff,
-            "vocab_size": vocab_size,
-            "positions": positions,
+            **dict(zip(OWN_SIZES, sizes, strict=True)),
             "norm_vectors": 2 if is_gpt else 1,
             "biases": is_gpt,
             "gated": not is_gpt,
-            "tied": is_tied,
+            "tied": tied == "tied",
         }
     )
 

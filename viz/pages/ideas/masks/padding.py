@@ -11,11 +11,12 @@ from viz.digits import digits
 from viz.figures.masks import pattern_map, share_map
 from viz.formulas import with_causal
 from viz.frame import controls, inspector, layout, notices, tables, words
-from viz.frame.settings import PADDED_SENTENCE, PADDING_SIDE
+from viz.frame.settings import PADDING_SIDE, SECOND
 from viz.frame.view import View
 from viz.pages.ideas.masks import shared
 from viz.runs import masks
 
+SHORTER = "The dog ran."
 SAME = 1e-5  # relative; less is float32's own rounding
 ABSOLUTE = ("sinusoidal", "learned")  # schemes that add a vector for each position
 COUNTING = ("prefix", "global_tokens")  # masks that treat the first tokens otherwise
@@ -42,7 +43,7 @@ def draw(view: View) -> None:
         shared.say_end_lacks(view)
         return
     with layout.slim_row("padding"):
-        second = controls.text(PADDED_SENTENCE)
+        second = controls.text(SECOND.given(default=SHORTER))
         is_left = controls.segments(PADDING_SIDE) == "left"
     ids = _fitting(view, second)
     notices.show()

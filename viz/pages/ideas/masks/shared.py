@@ -153,7 +153,7 @@ def _sizes(view: View, kind: str) -> MaskSizes:
         return controls.number(setting.given(default=trained or usual))
 
     if kind in ("sliding_window", "global_tokens"):
-        found["window"] = number(settings.WINDOW, config.window, plain.window)
+        found["window"] = number(settings.WINDOW.given(high=512), config.window, plain.window)
     if kind == "prefix":
         found["prefix_len"] = number(settings.PREFIX, config.prefix_len, plain.prefix_len)
     if kind == "global_tokens":

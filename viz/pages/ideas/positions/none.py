@@ -11,7 +11,7 @@ from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, notices, state, verdicts, words
 from viz.frame.said import Word
-from viz.frame.settings import SENTENCE, SWAP, SWAP_WITH
+from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.runs import positions
@@ -81,8 +81,8 @@ def _order(view: View) -> tuple[int, ...]:
     )
     last = len(view.tokens) - 1
     with row, layout.slim_row("swap"):
-        first = controls.token(SWAP, view.tokens, 0, "first")
-        second = controls.token(SWAP_WITH, view.tokens, last, "last")
+        first = controls.token(TOKEN.given(label="Swap token"), view.tokens, 0, "first")
+        second = controls.token(OTHER_TOKEN.given(label="Swap it with"), view.tokens, last, "last")
         st.button(f"Try “{DOG}”", on_click=unbroken(_try_dog))
     order = list(range(last + 1))
     order[first], order[second] = second, first
@@ -93,7 +93,7 @@ def _order(view: View) -> tuple[int, ...]:
 
 
 def _try_dog() -> None:
-    state.put((SENTENCE, DOG), (SWAP, SWAP.default), (SWAP_WITH, SWAP_WITH.default))
+    state.put((SENTENCE, DOG), (TOKEN, TOKEN.default), (OTHER_TOKEN, OTHER_TOKEN.default))
 
 
 def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:

@@ -11,7 +11,7 @@ from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.formulas import distance_with_numbers
 from viz.frame import controls, inspector, layout, notices, tables, verdicts, words
-from viz.frame.settings import KEY_TOKEN, QUERY_TOKEN
+from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.live.rotor.data import ActualScore, Rotation
 from viz.pages.ideas.positions.shared import show_rotor, two_positions, wave_formula
@@ -117,10 +117,12 @@ def _points(x: np.ndarray) -> np.ndarray:
 def _pair_picker(view: View) -> tuple[int, int]:
     """Query and key to look at, the head's strongest pair at first."""
     strongest = strongest_pair(view.pattern)
-    query = controls.token(QUERY_TOKEN, view.tokens, strongest[0], "to begin with")
+    query = controls.token(
+        TOKEN.given(label="Query token"), view.tokens, strongest[0], "to begin with"
+    )
     its_key = strongest[1] if query == strongest[0] else int(view.pattern[query].argmax())
     name = "to begin with" if query == strongest[0] else "strongest"
-    return query, controls.token(KEY_TOKEN, view.tokens, its_key, name)
+    return query, controls.token(OTHER_TOKEN.given(label="Key token"), view.tokens, its_key, name)
 
 
 def _before_and_after(view: View) -> None:

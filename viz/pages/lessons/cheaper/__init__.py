@@ -22,8 +22,8 @@ from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
 from viz.frame import controls, inspector, layout, notices, words
-from viz.frame.lessons import CHEAPER, KEPT_GLOBAL, KEPT_RANK, KEPT_WINDOW
 from viz.frame.said import Said
+from viz.frame.settings import CHEAPER, GLOBAL, KEPT_RANK, WINDOW
 from viz.frame.view import View
 from viz.pages.lessons.cheaper import tiles, times
 
@@ -49,7 +49,9 @@ def render(view: View) -> None:
     )
     with layout.slim_row("cheaper"):
         way = controls.segments(CHEAPER)
-        sizes = Sizes(*map(controls.number, (KEPT_WINDOW, KEPT_GLOBAL, KEPT_RANK)))
+        window = WINDOW.given(label="Window w", default=4, high=512)
+        n_global = GLOBAL.given(label="Global g", default=1)
+        sizes = Sizes(*map(controls.number, (window, n_global, KEPT_RANK)))
     notices.show()
     head = Head.of(view.record, view.head)
     found = {name: WAYS[name](head, sizes) for name in WAYS}
@@ -59,7 +61,7 @@ def render(view: View) -> None:
         "Many heads leave weight on the first token. How much of a window’s error does one global "
         "token take away?",
         see="cheaper-errors",
-        **{CHEAPER.name: "global", KEPT_WINDOW.name: "4", KEPT_GLOBAL.name: "1"},
+        **{CHEAPER.name: "global", WINDOW.name: "4", GLOBAL.name: "1"},
     )
     tiles.section(view, head)
     summary = times.section(view, head, sizes.window)

@@ -11,7 +11,7 @@ from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cheaper import memory_lines, output_bars, tile_bars
 from viz.frame import controls, inspector, layout, words
-from viz.frame.lessons import TILE_SIZE, TILED_QUERY, TILES_DONE
+from viz.frame.settings import TILE_SIZE, TILES_DONE, TOKEN
 from viz.frame.view import View
 
 ALLOWED_ERROR = 1e-5  # as in model.verify
@@ -28,7 +28,9 @@ def section(view: View, head: Head) -> None:
         "output after the last tile is the exact one, up to rounding.",
     )
     with layout.slim_row("tiles"):
-        query = controls.token(TILED_QUERY, view.tokens, len(view.tokens) - 1, "last")
+        query = controls.token(
+            TOKEN.given(label="Query"), view.tokens, len(view.tokens) - 1, "last"
+        )
         size_of_tile = controls.number(TILE_SIZE)
         keys = np.flatnonzero(head.mask[query])
         n_tiles = math.ceil(len(keys) / size_of_tile)

@@ -24,8 +24,8 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, words
-from viz.frame.lessons import ADDITIVE_SEED, ASKED_AT, POINTS, SMOOTHING, WIDTH
+from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame.settings import ASKED_AT, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
 from viz.pages.lessons.kernels import houses
 
@@ -52,7 +52,7 @@ def render(view: View) -> None:
         kind = controls.select(SMOOTHING, width=160)
         width = controls.slider(WIDTH)
         query = controls.slider(ASKED_AT)
-        seed = controls.number(POINTS)
+        seed = controls.number(SEED)
     notices.show()
     _regression(view, kind, width, query, seed)
     words.ask(
@@ -151,15 +151,13 @@ def _additive(view: View) -> None:
     layout.section(
         "Additive attention",
         "Bahdanau et al. 2015 scored a pair by a small network: v·tanh(W q + U k).",
-        "W, U and v are drawn here from a seed, not trained: the map shows what such a score looks "
-        "like, not what it would learn. Vaswani et al. 2017, §3.2.1, on the two: alike in "
-        "theoretical complexity, but dot products are faster and take less space, since they are "
-        "matrix products; for small d both do equally well, and for larger d additive attention "
+        "W, U and v are drawn here from the seed above, not trained: the map shows what such a "
+        "score looks like, not what it would learn. Vaswani et al. 2017, §3.2.1, on the two: alike "
+        "in theoretical complexity, but dot products are faster and take less space, since they "
+        "are matrix products; for small d both do equally well, for larger d additive attention "
         "does better than dot products that are not divided by √d.",
     )
-    with layout.slim_row("additive"):
-        seed = controls.number(ADDITIVE_SEED)
-    drawn = drawn_weights(record.q.shape[-1], seed)
+    drawn = drawn_weights(record.q.shape[-1], int(state.number(SEED)))
     mask, keys = record.mask_of(head), record.k[record.kv_head(head)]
     other = softmax(additive_scores(record.q[head], keys, drawn), mask)
     left, right = layout.two_up("additive")

@@ -5,8 +5,8 @@ import numpy as np
 from model.analysis.kernels import HOUSES, estimate, kernel_weights
 from viz.digits import digits
 from viz.frame import controls, layout, words
-from viz.frame.lessons import HOUSE_SIZE, HOUSE_WIDTH, SMOOTHING
 from viz.frame.said import Said
+from viz.frame.settings import HOUSE, SMOOTHING
 
 PLACES = 3
 
@@ -20,8 +20,7 @@ def section(kind: str) -> None:
         "for the plain mean. Its houses are not at hand: these five were chosen so that both come "
         "out, to the digit, at 70 m² and a width of 15.",
     ):
-        size = controls.slider(HOUSE_SIZE)
-        width = controls.slider(HOUSE_WIDTH)
+        size, width = controls.parts(HOUSE)
     weights = kernel_weights(np.array([float(size)]), HOUSES.x, kind, width)[0]
     rows = range(len(weights))
     columns: dict[str, list[Said]] = {

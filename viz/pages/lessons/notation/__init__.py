@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz import VERSION
 from viz.frame import controls, inspector, layout, notices, tables, words
-from viz.frame.lessons import NOTATION_GROUP, NOTATION_WORDS
+from viz.frame.settings import NOTATION_GROUP, NOTATION_WORDS
 from viz.frame.view import View
 from viz.pages.lessons.notation import mathml, shapes
 from viz.pages.lessons.notation.catalogue import CATALOGUE

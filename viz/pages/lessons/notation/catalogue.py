@@ -11,7 +11,7 @@ from viz import formulas_patching as patching
 from viz import formulas_recurrence as recurrence
 from viz import formulas_scaling as scaling
 from viz.formulas import FORMULAS, Formula, attention, block
-from viz.frame.lessons import SMOOTHING
+from viz.frame.settings import SMOOTHING
 from viz.pages.look_inside.heads.measures import MEASURES
 
 

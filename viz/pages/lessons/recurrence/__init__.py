@@ -7,7 +7,7 @@ from model.recurrence.task import LONGEST, TRAINED
 from viz.digits import digits
 from viz.figures.recurrence import accuracy_lines
 from viz.frame import controls, inspector, layout, notices, tables, words
-from viz.frame.lessons import JUDGED_BY, ROW_LETTERS, ROW_TASK
+from viz.frame.settings import JUDGED_BY, ROW_LETTERS, ROW_TASK
 from viz.frame.view import View
 from viz.pages.lessons.recurrence import row, times
 from viz.pages.lessons.recurrence.shared import NAMES, Shown, letters_of, shown_of

@@ -11,8 +11,8 @@ from viz import formulas_recurrence as formulas
 from viz.digits import digits
 from viz.figures.recurrence import alignment_map
 from viz.frame import controls, inspector, layout, tables, words
-from viz.frame.lessons import ROW_HEAD, ROW_LETTERS, ROW_PLACE
 from viz.frame.said import Piece, Said, Word
+from viz.frame.settings import ROW_HEAD, ROW_LETTERS, ROW_PLACE
 from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown
 
 Made = dict[str, Callable[[], bytes]]

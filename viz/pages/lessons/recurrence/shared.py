@@ -8,7 +8,7 @@ from model.recurrence import stored
 from model.recurrence.steps import Steps
 from model.recurrence.task import drawn, ids_of, shown
 from viz.frame import memory, state, words
-from viz.frame.lessons import ROW_LETTERS
+from viz.frame.settings import ROW_LETTERS
 from viz.frame.view import View
 from viz.runs import recurring
 

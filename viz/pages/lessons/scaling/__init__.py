@@ -18,7 +18,7 @@ from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, tables, words
-from viz.frame.lessons import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
+from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
 from viz.pages.lessons.scaling.quantities import in_words

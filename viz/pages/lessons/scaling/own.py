@@ -11,8 +11,8 @@ from viz.digits import digits
 from viz.figures.scaling import own_runs, training_curves
 from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.inspector import Tables
-from viz.frame.lessons import SCALING_COUNTED
 from viz.frame.said import Said
+from viz.frame.settings import SCALING_COUNTED
 from viz.frame.view import View
 from viz.pages.lessons.scaling.quantities import in_words
 from viz.runs import scaling
