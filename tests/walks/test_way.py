@@ -352,3 +352,23 @@ def test_pages_of_one_subject_stand_below_their_entry(page: Page) -> None:
     settle(page, "Beam search")
     assert query(page)["sentence"] == TOM
     expect(views.locator("[aria-current=page]")).to_have_text("Beam search")
+
+
+def test_the_map_leads_to_layers_and_to_what_each_part_is_about(page: Page) -> None:
+    """A layer stays on a page that has one; elsewhere it leads to Attention; all else is kept."""
+    visit(page, page="Logit lens", sentence=TOM, head="4")
+    way = page.get_by_role("navigation", name="Map of the model")
+    expect(way.locator("[aria-current]")).to_have_text("stream")
+    steps = [("Layer 5", "Logit lens", "L5"), ("position", "Positional encoding", "L5")]
+    for link, title, layer in [*steps, ("Layer 1", "Attention", "L1")]:
+        with settling(page):
+            way.get_by_role("link", name=link, exact=True).click()
+        settle(page, title)
+        assert (picked(page, "Layer"), picked(page, "Head")) == (layer, "H4")
+        assert query(page)["sentence"] == TOM
+    expect(way.locator("[aria-current]")).to_have_attribute("aria-label", "Layer 1")
+    link = way.get_by_role("link", name="Layer 5", exact=True)
+    link.hover()  # a link that is copied has it all
+    expect(link).to_have_attribute("href", re.compile(r"page=Attention.*sentence=.*layer=5"))
+    page.go_back()
+    settle(page, "Positional encoding")

@@ -36,7 +36,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     lessons = tours.lessons("" if has_entry else title)
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
     rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
-    draw = guarded(partial(_draw, by_title[title]))
+    draw = guarded(partial(_draw, by_title[title], pages))
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()
     with first:
@@ -45,7 +45,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 
 
 @runs.at_one_look()
-def _draw(page: Page) -> None:
+def _draw(page: Page, pages: Sequence[Page]) -> None:
     title = page.TITLE
     with figures_first():
         presenting.show()
@@ -62,7 +62,7 @@ def _draw(page: Page) -> None:
         has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
-        badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
+        badge = bar.show_map(above, view, page, pages)
         failed = _figures(page, view)
         st.session_state[DRAWN] = title, view.handle.spelled
         working.empty()

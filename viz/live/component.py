@@ -85,6 +85,12 @@ def show_part(
     )
 
 
+def show_small(key: str, part: Part) -> None:
+    """Show a part without arrays or choices of its own, beside any other instrument."""
+    data = {**part.told, "instrument": "part", "part": part.name, "key": key}
+    _control(key=key, data=_in_conversation(key, data), on_sent_change=lambda: None)
+
+
 def show_control(key: str, data: Data, *, on_change: Callable[[Settings], None]) -> None:
     """Show what a person types or chooses in; several stand beside any other instrument."""
     take_over = _taking_over(key, on_change)
