@@ -12,7 +12,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
+from viz.frame import address, bar, inspector, presenting, rail, search, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
@@ -35,7 +35,8 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     has_entry = any(one.has(title) for track in tracks for one in track.entries)
     lessons = tours.lessons("" if has_entry else title)
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
-    rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
+    opened = "" if any(lesson.is_open for lesson in lessons) else title
+    rail.show(filled, opened, search.index(pages))
     draw = guarded(partial(_draw, by_title[title], pages))
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()

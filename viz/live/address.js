@@ -220,7 +220,7 @@ function follow(event) {
   event.preventDefault();
   if (waiting) writeWaiting(); // the link leads on from there
   const { page, fullscreen, with: changes } = link.dataset;
-  if (link.closest(".hl-rail")) closeDrawer();
+  if (link.closest(".hl-rail, .hl-search")) closeDrawer();
   if (page !== undefined) {
     mark(link);
     go({ page, changes });

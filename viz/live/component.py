@@ -3,7 +3,7 @@
 Data is built beside each instrument's JavaScript, in `viz.live.microscope.data` and its like.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -133,9 +133,9 @@ def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None 
     _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
 
 
-def keep_opened() -> None:
-    """Let the browser keep open what a person opened in the rail; shows nothing."""
-    _rail(key="rail")
+def keep_opened(found: Sequence[Data]) -> None:
+    """Let the browser keep open what a person opened in the rail, and search what can be found."""
+    _rail(key="rail", data={"found": found})
 
 
 def bring_into_sight(step: str, places: str) -> None:

@@ -11,8 +11,9 @@ from model.sources.offers import EVERYTHING, REASONS, missing
 from tests.viz.apps import TOM, chosen, go, lines, open_page, query_of, the_map
 from tests.viz.builders import PAGES
 from viz import studio
-from viz.frame import map_strip, words
+from viz.frame import map_strip, search, tours, words
 from viz.frame.notices import FAULT
+from viz.frame.settings import SETTINGS
 from viz.frame.view import View
 from viz.pages.look_inside import lens
 from viz.runs import CALLED, FIRST_MODEL
@@ -221,3 +222,20 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
     assert said == [f"Working out Order of {CALLED[FIRST_MODEL]}…"]
     chosen(app, model="positions-rope")
     assert said[1:] == ["Working out Order of Story writer, RoPE…"]
+
+
+def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: PAGES})
+    found = search.index(studio.PAGES)
+    of_kind = {kind: [x for x in found if x["kind"] == kind] for kind in ("page", "term", "step")}
+    assert [x["title"] for x in of_kind["page"]] == list(PAGES)
+    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.found()) > 40
+    names = [x["title"] for x in of_kind["term"]]
+    assert len(set(names)) == len(names) > 50
+    for term in of_kind["term"]:
+        assert term["page"] in PAGES, term["title"]
+        for name, _ in parse_qsl(term["changes"]):
+            assert SETTINGS[name].is_in_address_of(term["page"]), (term["title"], name)
+    assert all(x["line"].endswith(".") for x in (*of_kind["page"], *of_kind["term"]))
