@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from tests.model.builders import GROUPED
-from tests.viz.builders import latex_numbers, numbers
+from tests.viz.builders import numbers
 from viz.frame import gradual, notices, state
 
 # At each run AppTest asks every installed package for components, which takes longer than a page.
@@ -156,11 +156,22 @@ def lines(app: AppTest, kind: str) -> list[str]:
     return [html.unescape(re.sub(r"<[^>]*>", "", body)) for body in marked]
 
 
+def the_map(app: AppTest) -> dict:
+    """What the browser is sent of the map above the page."""
+    sent = [
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "headlight_control"
+    ]
+    (spec,) = (data["spec"] for data in sent if data.get("part") == "strip")
+    return spec
+
+
 def strip(app: AppTest) -> list[tuple[str, float]]:
-    """Label and probability of each token in the strip; NaN for the first."""
-    body = next(e.proto.body for e in app.get("html") if "hl-strip" in e.proto.body)
-    found = re.findall(r'title="token \d+: (.*?)".*?<bdi.*?>(.*?)</bdi>', body)
-    return [(html.unescape(label), (latex_numbers(title) or [np.nan])[0]) for title, label in found]
+    """Label and probability of each token in the map; NaN for the first."""
+    tokens = the_map(app)["tokens"][0]
+    given = [np.nan if value is None else value for value in tokens["given"]]
+    return list(zip(tokens["labels"], given, strict=True))
 
 
 def z(trace: dict) -> np.ndarray:

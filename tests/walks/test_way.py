@@ -30,6 +30,7 @@ from tests.screen import (
 )
 from tests.viz.builders import csv_rows, stories_trace
 from tests.walks.test_generating import BARS
+from tests.walks.test_pages import AXE, SERIOUS
 from viz import theme
 from viz.figures.labels import token_labels
 
@@ -357,3 +358,51 @@ def test_pages_of_one_subject_stand_below_their_entry(page: Page) -> None:
     settle(page, "Beam search")
     assert query(page)["sentence"] == TOM
     expect(views.locator("[aria-current=page]")).to_have_text("Beam search")
+
+
+def test_the_map_leads_to_layers_and_to_what_each_part_is_about(page: Page) -> None:
+    """A layer stays on a page that has one; elsewhere it leads to Attention; all else is kept."""
+    visit(page, page="Logit lens", sentence=TOM, head="4")
+    way = page.get_by_role("navigation", name="Map of the model")
+    expect(way.locator("[aria-current]")).to_have_text("stream")
+    steps = [("Layer 5", "Logit lens", "L5"), ("position", "Positional encoding", "L5")]
+    for link, title, layer in [*steps, ("Layer 1", "Attention", "L1")]:
+        with settling(page):
+            way.get_by_role("link", name=link, exact=True).click()
+        settle(page, title)
+        assert (picked(page, "Layer"), picked(page, "Head")) == (layer, "H4")
+        assert query(page)["sentence"] == TOM
+    expect(way.locator("[aria-current]")).to_have_attribute("aria-label", "Layer 1")
+    link = way.get_by_role("link", name="Layer 5", exact=True)
+    link.hover()  # a link that is copied has it all
+    expect(link).to_have_attribute("href", re.compile(r"page=Attention.*sentence=.*layer=5"))
+    page.go_back()
+    settle(page, "Positional encoding")
+
+
+def test_search_finds_a_page_by_keys_alone(page: Page) -> None:
+    """It opens, filters and closes in the browser; its links keep all else."""
+    visit(page, page="Attention", sentence=TOM, layer="4")
+    page.keyboard.press("ControlOrMeta+k")
+    box = page.get_by_role("dialog", name="Search")
+    expect(box.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type(HOSTILE)
+    expect(box.get_by_role("status")).to_contain_text(f"Nothing is called “{HOSTILE}”; try")
+    expect(box.locator("img")).to_have_count(0)
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("sampling")
+    options = box.get_by_role("option")
+    page.keyboard.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate(SERIOUS) == []
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    rail(page).get_by_role("button", name="Search").click()
+    page.keyboard.type("nucleus")
+    expect(options).to_have_count(1)
+    with settling(page):
+        page.keyboard.press("Enter")
+    settle(page, "Next token")
+    expect(box).to_be_hidden()
+    assert query(page) == {"page": "Next token", "sentence": TOM, "layer": "4"}

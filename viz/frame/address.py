@@ -45,4 +45,5 @@ def _go(to: Mapping[str, Any]) -> None:
     if to.get("n") == st.session_state.get(WENT, 0):
         return  # said again before the answer came
     st.session_state[WENT] = to.get("n", 0)
-    state.go(to.get("page"), to.get("query"), is_new=bool(to.get("is_new")))
+    changes = to.get("changes") or ""
+    state.go(to.get("page"), to.get("query"), changes=changes, is_new=bool(to.get("is_new")))

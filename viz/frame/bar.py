@@ -20,6 +20,7 @@ from viz.frame import (
     given,
     heads,
     inspector,
+    map_strip,
     models,
     notices,
     verdicts,
@@ -103,23 +104,22 @@ def _say(view: View, page: Page, shown: models.Shown, *, takes_input: bool) -> N
     _say_what_became_of_the_text(view)
 
 
-def show_tokens(where: DeltaGenerator, view: View, *, is_elsewhere: bool) -> DeltaGenerator:
-    """The second row of the bar: the tokens with what was predicted of them, and room for a badge.
+def show_map(
+    where: DeltaGenerator, view: View, page: Page, pages: Sequence[Page]
+) -> DeltaGenerator:
+    """The second row of the bar: the map of the model, and room for a badge.
 
-    Where the page shows them itself, it says what the model is instead. Returns the badge's place.
+    Where the page shows the tokens itself, the map says what the model is instead; Home is the map.
+    Returns the badge's place.
     """
     trace = view.run.trace
+    is_elsewhere = getattr(page, "SHOWS_TOKENS", False) and len(trace.streams) == 1
+    is_elsewhere = is_elsewhere or trace.main.kind == "patches"
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
-        if is_elsewhere or trace.main.kind == "patches":
+        if getattr(page, "SHOWS_HEADS", False):
             words.caption(_described(view))
-        elif len(trace.streams) == 1:
-            words.token_strip(trace.tokens, runs.predicted(view.run))
         else:
-            with st.container(key="strips"):
-                for stream in trace.streams:
-                    is_main = stream is trace.main
-                    probabilities = runs.predicted(view.run) if is_main else None
-                    words.token_strip(stream.labels, probabilities, name=stream.name)
+            map_strip.show(view, page, pages, _described(view) if is_elsewhere else "")
         with st.container(key="badge-place"):  # as large as any badge: it comes last
             slot = st.empty()
     if not view.run.checking.done():

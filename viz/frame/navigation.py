@@ -12,7 +12,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, presenting, rail, state, tours, words
+from viz.frame import address, bar, inspector, presenting, rail, search, state, tours, words
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
@@ -36,8 +36,9 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     has_entry = any(one.has(title) for track in tracks for one in track.entries)
     lessons = tours.lessons(title, has_entry=has_entry)
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
-    rail.show(filled, "" if any(lesson.is_open for lesson in lessons) else title)
-    draw = guarded(partial(_draw, by_title[title]))
+    opened = "" if any(lesson.is_open for lesson in lessons) else title
+    rail.show(filled, opened, search.index(pages))
+    draw = guarded(partial(_draw, by_title[title], pages))
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()
     with first:
@@ -45,7 +46,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
         tours.bring_into_sight(title)
 
 
-def _draw(page: Page) -> None:
+def _draw(page: Page, pages: Sequence[Page]) -> None:
     title = page.TITLE
     with figures_first():
         presenting.show()
@@ -62,7 +63,7 @@ def _draw(page: Page) -> None:
         has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
-        badge = bar.show_tokens(above, view, is_elsewhere=getattr(page, "SHOWS_TOKENS", False))
+        badge = bar.show_map(above, view, page, pages)
         failed = _figures(page, view)
         st.session_state[DRAWN] = title, view.handle.spelled
         working.empty()

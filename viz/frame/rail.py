@@ -10,6 +10,7 @@ import streamlit as st
 from viz.frame import models
 from viz.frame.page import Page
 from viz.frame.presenting import LINK
+from viz.kit.wire import Data
 from viz.live import component
 
 
@@ -47,12 +48,23 @@ class Track(Generic[Entry]):
     icon: str = ""
 
 
-def show(tracks: Sequence[Track[Destination | Lesson]], title: str) -> None:
-    """Draw the rail beside the page, a drawer on a phone, with one page or lesson open."""
+FIND = (
+    '<button type="button" class="hl-find"><span class="hl-icon" aria-hidden="true">search</span>'
+    "Search<kbd>Ctrl K</kbd></button>"
+)
+
+
+def show(
+    tracks: Sequence[Track[Destination | Lesson]], title: str, found: Sequence[Data] = ()
+) -> None:
+    """Draw the rail beside the page, a drawer on a phone, with one page or lesson open.
+
+    `found` is what its search finds.
+    """
     with st.sidebar:
         inside = "".join(_track(track, title) for track in tracks)
-        st.html(f'<nav class="hl-rail" aria-label="Views">{inside}{LINK}</nav>')
-        component.keep_opened()
+        st.html(f'<nav class="hl-rail" aria-label="Views">{FIND}{inside}{LINK}</nav>')
+        component.keep_opened(found)
 
 
 def _track(track: Track[Destination | Lesson], title: str) -> str:

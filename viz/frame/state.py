@@ -236,14 +236,17 @@ def _is_dragged(name: str) -> bool:
     return name in SETTINGS and SETTINGS[name].is_dragged
 
 
-def go(page: str | None = None, query: str | None = None, *, is_new: bool = False) -> None:
-    """Open a view with all else as it is, or everything a whole address says.
+def go(
+    page: str | None = None, query: str | None = None, *, changes: str = "", is_new: bool = False
+) -> None:
+    """Open a view with all else as it is but for `changes`, or everything a whole address says.
 
     What an address leaves out, of what its page shows, is at its default. One that `is_new` was not
     in the history before: Back leads from it to what is shown now.
     """
     if page is not None:
         put((PAGE, page))
+        put(*((SETTINGS[name], raw) for name, raw in parse_qsl(changes) if name in SETTINGS))
     if query is None:
         return
     changed = dict(st.session_state.get(PUT, {}))

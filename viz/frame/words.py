@@ -10,8 +10,8 @@ import numpy as np
 import streamlit as st
 
 from model.lines import one_line
-from viz.digits import digits, equals
-from viz.figures.labels import signs, token_labels
+from viz.digits import digits
+from viz.figures.labels import token_labels
 from viz.frame.said import Said, Word, html_of
 
 
@@ -141,33 +141,6 @@ def continued(prompt: str, continuation: str) -> None:
         f'<p class="hl-written"><span>{html.escape(prompt)}</span>'
         f"<mark>{html.escape(continuation)}</mark></p>"
     )
-
-
-def token_strip(
-    tokens: Sequence[str],
-    probabilities: np.ndarray | None = None,
-    *,
-    numbers: bool = False,
-    marked: int | None = None,
-    name: str = "",
-) -> None:
-    """The tokens, each underlined by the probability predicted for it, where there is one.
-
-    probabilities: (T,), NaN where nothing was predicted. `numbers` writes them below the tokens;
-    `marked` is the token to frame. `name` stands before them where there are several rows.
-    """
-    labels = token_labels(tokens)
-    if probabilities is None:
-        pieces = [_chip(label) for label in labels]
-    else:
-        pieces = [
-            _predicted_chip(number, label, probability, numbers, number == marked)
-            for number, (label, probability) in enumerate(zip(labels, probabilities, strict=True))
-        ]
-    legend = f'<span class="hl-legend">{_legend(labels, probabilities is not None)}</span>'
-    before = f'<span class="hl-legend">{html.escape(name)}</span>' if name else ""
-    inside = "".join([before, *pieces, legend])
-    st.html(f'<div class="hl-strip" tabindex="0" role="group" aria-label="Tokens">{inside}</div>')
 
 
 @dataclass(frozen=True)
@@ -319,30 +292,3 @@ def _chip(label: str | Word, is_marked: bool = False) -> str:
     css_class = "hl-token hl-marked" if is_marked else "hl-token"
     inside = html_of(Word(label) if isinstance(label, str) else label)
     return f'<span class="{css_class}">{inside}</span>'
-
-
-def _predicted_chip(
-    number: int, label: str, probability: float, with_number: bool, is_marked: bool
-) -> str:
-    is_known = bool(np.isfinite(probability))
-    title = f"token {number}: " + (
-        f"p {html.escape(equals(probability))}" if is_known else "nothing before it"
-    )
-    share = 100 * probability if is_known else 0
-    below = f"<small>{_short(probability)}</small>" if with_number else ""
-    css_class = "hl-token hl-marked" if is_marked else "hl-token"
-    return (
-        f'<span class="{css_class}" title="{title}" style="--share:{share:.0f}%">'
-        f"{html_of(Word(label))}{below}</span>"
-    )
-
-
-def _legend(labels: Sequence[str], has_bars: bool) -> str:
-    """What the bars and the signs in these labels mean."""
-    bars = ["bar: predicted probability of this token"] if has_bars else []
-    return "; ".join([*bars, *signs(labels)])
-
-
-def _short(probability: float) -> str:
-    """A probability in a few characters; the first token has none."""
-    return html.escape(digits(probability, 3)) if np.isfinite(probability) else "–"

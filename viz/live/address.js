@@ -33,7 +33,12 @@ let entered = 0; // entries of the history that the browser has
 let opened = /** @type {string | null} */ (null); // the page in the address that was written last
 let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
-/** Where the last message led. @type {{page?: string, query?: string, is_new?: boolean}} */
+/**
+ * A page with all else as it is but for `changes`, as an address has them, or a whole address.
+ *
+ * @typedef {{page?: string, changes?: string, query?: string, is_new?: boolean}} Way
+ */
+/** Where the last message led. @type {Way} */
 let going = {};
 /** What the address shall be once it may be written. @type {{url: string, isEntry: boolean} | null} */
 let waiting = null;
@@ -71,7 +76,7 @@ export default function keepAddress(call) {
  * `is_new` says of a query that it is a link's: Back shall lead to what was before it. To nowhere, in
  * another theme, is where a person is going already: Python hears only the last of two messages.
  *
- * @param {{page?: string, query?: string, is_new?: boolean}} to
+ * @param {Way} to
  */
 function go(to) {
   const isSomewhere = to.page !== undefined || to.query !== undefined;
@@ -89,7 +94,7 @@ function go(to) {
  * Tell Python, and again where it has not heard of it after a while: of a busy session's messages one
  * may be lost, and a person would wait for ever.
  *
- * @param {{page?: string, query?: string, is_new?: boolean, n: number}} message
+ * @param {Way & {n: number}} message
  * @param {number} tries how often it is said again
  */
 function say(message, tries) {
@@ -209,25 +214,23 @@ function linkOf(event) {
 /** @param {Event} event */
 function follow(event) {
   const link = linkOf(event);
-  const isElsewhere = event instanceof MouseEvent && (event.ctrlKey || event.metaKey);
-  if (!link || isElsewhere || (event instanceof MouseEvent && event.shiftKey)) return;
+  const isElsewhere =
+    event instanceof MouseEvent && (event.ctrlKey || event.metaKey || event.shiftKey);
+  if (!link || isElsewhere) return;
   event.preventDefault();
   if (waiting) writeWaiting(); // the link leads on from there
-  const { page, fullscreen } = link.dataset;
-  if (link.closest(".hl-rail")) closeDrawer();
-  if (link.dataset.with !== undefined) {
+  const { page, fullscreen, with: changes } = link.dataset;
+  if (link.closest(".hl-rail, .hl-search")) closeDrawer();
+  if (page !== undefined) {
+    mark(link);
+    go({ page, changes });
+  } else if (changes === undefined) go({ query: link.search, is_new: true });
+  else {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
     go({ query: `?${withChanges(link)}`, is_new: true });
     scrollTo(link.dataset.see);
-    return;
   }
-  if (page === undefined) {
-    go({ query: link.search, is_new: true });
-    return;
-  }
-  mark(link);
-  go({ page });
 }
 
 /**

@@ -3,7 +3,7 @@
 Data is built beside each instrument's JavaScript, in `viz.live.microscope.data` and its like.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -85,6 +85,12 @@ def show_part(
     )
 
 
+def show_small(key: str, part: Part) -> None:
+    """Show a part without arrays or choices of its own, beside any other instrument."""
+    data = {**part.told, "instrument": "part", "part": part.name, "key": key}
+    _control(key=key, data=_in_conversation(key, data), on_sent_change=lambda: None)
+
+
 def show_control(key: str, data: Data, *, on_change: Callable[[Settings], None]) -> None:
     """Show what a person types or chooses in; several stand beside any other instrument."""
     take_over = _taking_over(key, on_change)
@@ -127,9 +133,9 @@ def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None 
     _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
 
 
-def keep_opened() -> None:
-    """Let the browser keep open what a person opened in the rail; shows nothing."""
-    _rail(key="rail")
+def keep_opened(found: Sequence[Data]) -> None:
+    """Let the browser keep open what a person opened in the rail, and search what can be found."""
+    _rail(key="rail", data={"found": found})
 
 
 def bring_into_sight(step: str, places: str) -> None:

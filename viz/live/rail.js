@@ -1,27 +1,51 @@
 // What Streamlit runs beside the rail: a track that a person opened stays open, and a lesson that was
 // read to its end has a tick, on every page and in the next visit. Python draws the rail again with
-// each page.
+// each page. Ctrl-K, or ⌘K, and the box in the rail open the search.
 
 const OPENED = "headlight-opened"; // titles of tracks, in the browser's own storage
 const DONE = "headlight-done"; // titles of lessons
 
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+/** What opens the search, with what it finds. @type {() => void} */
+let search = () => {};
+
 /**
- * @param {{parentElement: HTMLElement}} call
+ * @param {{parentElement: HTMLElement, data: {found: import("./search.js").Entry[]}}} call
  * @returns {() => void} what to call when the component is taken off the page
  */
-export default function keepOpened({ parentElement }) {
+export default function keepOpened({ parentElement, data }) {
   const rail = parentElement.closest('[data-testid="stSidebarUserContent"]') ?? document.body;
   const observer = new MutationObserver(() => restore(rail)); // it acts before anything is painted
   observer.observe(rail, { childList: true, subtree: true });
   // Its own, so that what an overtaken call gives back ends only what that call began.
   const listener = (/** @type {Event} */ event) => noteOpened(event);
   rail.addEventListener("click", listener);
+  search = () => open(data.found);
+  document.removeEventListener("keydown", press); // of the call before
+  document.addEventListener("keydown", press);
   restore(rail);
   rail.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   return () => {
     observer.disconnect();
     rail.removeEventListener("click", listener);
   };
+}
+
+/** @type {import("./search.js").Search | undefined} */
+let box;
+
+/** @param {import("./search.js").Entry[]} entries */
+async function open(entries) {
+  const { Search } = await import(new URL("live/search.js", document.baseURI).href);
+  box ??= new Search();
+  box?.open(entries);
+}
+
+/** @param {KeyboardEvent} event */
+function press(event) {
+  if (event.key.toLowerCase() !== "k" || !(IS_MAC ? event.metaKey : event.ctrlKey)) return;
+  event.preventDefault(); // it is the browser's own search
+  search();
 }
 
 /**
@@ -49,8 +73,14 @@ function keep(name, titles) {
   }
 }
 
+/** @param {Element | null} keys as a Mac has them */
+function sayKeys(keys) {
+  if (keys && keys.textContent !== "⌘K") keys.textContent = "⌘K"; // what it changes is watched
+}
+
 /** @param {Element} rail */
 function restore(rail) {
+  if (IS_MAC) sayKeys(rail.querySelector("kbd"));
   const opened = kept(OPENED);
   for (const track of rail.querySelectorAll("details"))
     track.open ||= opened.includes(track.dataset.group ?? "");
@@ -71,6 +101,7 @@ function restore(rail) {
  * @param {Event} event
  */
 function noteOpened({ target }) {
+  if (target instanceof Element && target.closest(".hl-find")) search();
   const track = target instanceof Element ? target.closest("summary")?.parentElement : null;
   if (!(track instanceof HTMLDetailsElement)) return;
   const { group = "" } = track.dataset;

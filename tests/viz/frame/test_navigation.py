@@ -8,11 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, chosen, go, lines, open_page, picked, query_of
+from tests.viz.apps import TOM, chosen, go, lines, open_page, picked, query_of, the_map
 from tests.viz.builders import PAGES
 from viz import studio
-from viz.frame import words
+from viz.frame import map_strip, search, tours, words
 from viz.frame.notices import FAULT
+from viz.frame.settings import SETTINGS
 from viz.frame.view import View
 from viz.pages.look_inside import lens
 from viz.runs import CALLED, FIRST_MODEL
@@ -57,6 +58,37 @@ def test_pages_need_what_can_be_offered() -> None:
         assert missing(page.NEEDS, EVERYTHING) == []
     assert {page.TITLE for page in studio.PAGES} == set(PAGES)
     assert studio.PAGES[0].NEEDS == (), "the first page applies to every model"
+    led_to = {title for titles in map_strip.WAYS.values() for title in titles}
+    assert {*map_strip.ABOUT, *led_to, *map_strip.ENDS} <= set(PAGES)
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "lit", "layers", "end"),
+    [
+        ("Attention", "stories", "layer", "Attention", "next token"),
+        ("Logit lens", "stories", "stream", "Logit lens", "next token"),
+        ("Tokens", "positions-rope", "tokens", "Attention", "next token"),
+        ("Diagram", "stories", "", "Attention", "next token"),
+        ("Attention", "blank", "layer", "Attention", "hidden token"),
+        ("Translation", "translate", "end", "Attention", "next token"),
+        ("Vision", "digits", "end", "Attention", "class"),
+    ],
+)
+def test_the_map_leads_to_what_the_model_has(
+    page: str, model: str, lit: str, layers: str, end: str
+) -> None:
+    found = the_map(open_page(page, model=model, layer="L2", sentence=TOM))
+    ways = found["ways"]
+    assert (found["lit"], ways["layer"], ways["called"]) == (lit, layers, end)
+    is_decoder = end == "next token" and model != "translate"
+    assert {part: part in ways for part in ("positions", "stream", "tokens")} == {
+        "positions": is_decoder,
+        "stream": is_decoder,
+        "tokens": model != "digits",
+    }
+    assert (found["best"] is not None) == is_decoder
+    assert bool(found["told"]) == (page == "Vision"), "what it is in place of the tokens"
+    assert found["layer"].endswith(".2" if layers == page else "")
 
 
 def test_few_destinations_are_in_sight_and_every_page_is_two_clicks_away() -> None:
@@ -203,3 +235,20 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
     assert said == [f"Working out Order of {CALLED[FIRST_MODEL]}…"]
     chosen(app, model="positions-rope")
     assert said[1:] == ["Working out Order of Story writer, RoPE…"]
+
+
+def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: PAGES})
+    found = search.index(studio.PAGES)
+    of_kind = {kind: [x for x in found if x["kind"] == kind] for kind in ("page", "term", "step")}
+    assert [x["title"] for x in of_kind["page"]] == list(PAGES)
+    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.found()) > 40
+    names = [x["title"] for x in of_kind["term"]]
+    assert len(set(names)) == len(names) > 50
+    for term in of_kind["term"]:
+        assert term["page"] in PAGES, term["title"]
+        for name, _ in parse_qsl(term["changes"]):
+            assert SETTINGS[name].is_in_address_of(term["page"]), (term["title"], name)
+    assert all(x["line"].endswith(".") for x in (*of_kind["page"], *of_kind["term"]))

@@ -126,7 +126,7 @@ class Band:
 
 
 @dataclass(frozen=True, eq=False)
-class _Picture:
+class Picture:
     """A run as it is drawn: rows of all bands from top to bottom, a column for each attention."""
 
     trace: Trace
@@ -134,13 +134,16 @@ class _Picture:
 
     @cached_property
     def n(self) -> int:
+        """All rows."""
         return sum(band.n for band in self.bands)
 
     def band(self, name: str) -> int:
+        """The number of a stream's band."""
         return [band.stream.name for band in self.bands].index(name)
 
     @property
     def main(self) -> Band:
+        """The band that answers."""
         return self.bands[-1]
 
     @cached_property
@@ -232,7 +235,7 @@ def home_part(
 
     `opens` is a head's address, with {attention}, {layer} and {head} in it, or empty.
     """
-    picture = _Picture(trace, _bands(trace, goal.asked))
+    picture = Picture(trace, bands_of(trace, goal.asked))
     main, facts = picture.main, trace.facts
     specials = dict(goal.specials)
     labels = [label for band in picture.bands for label in band.labels(specials)]
@@ -297,15 +300,20 @@ def going_on(spec: Mapping[str, Any], going: Going) -> Mapping[str, Any]:
     return {**spec, **going._asdict()}
 
 
-def _bands(trace: Trace, asked: int) -> tuple[Band, ...]:
-    """The rows of each stream: around the asked place, or of a source from its beginning."""
-    most = MOST_ROWS[min(len(trace.streams), len(MOST_ROWS)) - 1]
+def bands_of(
+    trace: Trace, asked: int, rows: tuple[int, int] = MOST_ROWS, *, has_picture: bool = True
+) -> tuple[Band, ...]:
+    """The rows of each stream: around the asked place, or of a source from its beginning.
+
+    `rows` is how many at most; a picture has all of its own, where it is shown itself.
+    """
+    most = rows[min(len(trace.streams), len(rows)) - 1]
     bands: list[Band] = []
     for stream in trace.streams:
         first = bands[-1].first + bands[-1].n if bands else 0
         place = asked % len(stream) if stream is trace.main else 0
         start, stop = _window(len(stream), place, most)
-        if stream.kind == "patches":
+        if stream.kind == "patches" and has_picture:
             start, stop = 0, len(stream)
         bands.append(Band(stream, start, stop, first))
     return tuple(bands)
@@ -327,7 +335,7 @@ def _outputs(trace: Trace, main: Band) -> np.ndarray:
     return main.folded(logits, 0) if len(logits) == len(main.stream) else logits.copy()
 
 
-def _vectors(picture: _Picture) -> dict[str, np.ndarray]:
+def _vectors(picture: Picture) -> dict[str, np.ndarray]:
     """Lengths of the residual stream, (S, N), and some numbers of what is added to it."""
     norms = [
         picture.spread(band, np.linalg.norm(state, axis=-1).astype(np.float32))
@@ -341,9 +349,16 @@ def _vectors(picture: _Picture) -> dict[str, np.ndarray]:
     ]
     return {
         "norms": np.stack(norms) if norms else np.zeros((1, picture.n), np.float32),
+        **first_vectors(picture),
+        "ffn": np.stack(added) if added else np.zeros((1, picture.n, N_COLUMNS), np.float32),
+    }
+
+
+def first_vectors(picture: Picture) -> dict[str, np.ndarray]:
+    """Some numbers of what each token becomes at first, and of what its place adds, (N, 24)."""
+    return {
         "embed": _some(picture, _embedded),
         "positions": _some(picture, lambda stream: stream.positions),
-        "ffn": np.stack(added) if added else np.zeros((1, picture.n, N_COLUMNS), np.float32),
     }
 
 
@@ -354,12 +369,12 @@ def _embedded(stream: Stream) -> np.ndarray | None:
     return stream.embed
 
 
-def _last(picture: _Picture) -> np.ndarray:
+def _last(picture: Picture) -> np.ndarray:
     """Some numbers of each vector after the last layer, (N, 24)."""
     return _some(picture, lambda at: at.residuals[-1].resid_post if at.residuals else None)
 
 
-def _some(picture: _Picture, of: Callable[[Stream], np.ndarray | None]) -> np.ndarray:
+def _some(picture: Picture, of: Callable[[Stream], np.ndarray | None]) -> np.ndarray:
     """Some numbers of each vector, (N, 24): zeros in a band that has none."""
     rows = np.zeros((picture.n, N_COLUMNS), np.float32)
     for band in picture.bands:

@@ -17,7 +17,7 @@ const IN_FULL = { one: 8, several: 12 }; // of several bands the stages stand ev
  * @param {import("./numbers.js").Column} column
  * @param {HomeSpec} spec
  */
-function nameOf({ name, layer }, { columns, bands }) {
+export function nameOf({ name, layer }, { columns, bands }) {
   const n = columns.length;
   if (n <= IN_FULL[bands.length > 1 ? "several" : "one"]) return `${name} ${layer}`;
   return n > NAMED && layer % 5 ? "" : `${name === "cross" ? "×" : ""}${layer}`;

@@ -1,0 +1,61 @@
+"""Protects what Search finds in the browser, for what a person may type."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.viz.builders import PAGES
+from viz import studio
+from viz.frame import search, tours
+
+HARNESS = """async () => {
+    const {found} = await import('/live/search.js');
+    globalThis.find = (entries, query) => found(entries, query).map(({title}) => title);
+}"""
+# What is typed, and what stands first.
+FIRST = {
+    "mlp": "MLP",
+    "feed-forward": "MLP",
+    "Feed Forward": "MLP",
+    "nucleus": "Top-p",
+    "nucleos": "Top-p",
+    "byte pair": "BPE",
+    "gpt": "GPT",
+    "Bert": "BERT",
+    "[CLS]": "ViT",
+    "softmax": "Softmax",
+    "induct": "Induction head",
+    "logit lens": "Logit lens",
+    "perplexity": "Perplexity",
+    "kv cach": "KV cache",
+    "rotary": "RoPE",
+    "alibi": "ALiBi",
+    "rms norm": "RMSNorm",
+    "swiglu": "SwiGLU",
+    "temperature": "Temperature",
+    "beam": "Beam search",
+    "skip connection": "Residual stream",
+    "sink": "Attention sink",
+    "gqa": "Grouped-query attention",
+    "unembedding": "Unembedding",
+    "attribution patching": "Attribution patching",
+    "translat": "Translation",
+    "why √d": "Why √d?",
+    "A query meets its keys": "A query meets its keys",
+    "": "Home",
+}
+
+
+@pytest.mark.parametrize(("typed", "first"), FIRST.items())
+def test_what_is_meant_stands_first(
+    bare: Page, typed: str, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: PAGES})
+    entries = search.index(studio.PAGES)
+    assert bare.evaluate("([entries, typed]) => find(entries, typed)[0]", [entries, typed]) == first
+
+
+@pytest.mark.parametrize("typed", ["zzz", "<img src=x>", "\u202e", "😀", "a" * 5_000])
+def test_nothing_is_found_of_what_is_not_there(bare: Page, typed: str) -> None:
+    entry = {"kind": "term", "title": "Softmax", "line": "It sums to one.", "also": ""}
+    found = bare.evaluate("([entries, typed]) => find(entries, typed)", [[entry], typed])
+    assert found == []

@@ -1,0 +1,91 @@
+"""The map: the model that runs, in one line above every page, each part a way to another."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from model.sources.offers import missing
+from model.trace import Trace
+from viz import runs
+from viz.figures.labels import token_labels
+from viz.frame.page import Page
+from viz.frame.view import View
+from viz.kit.part import Part
+from viz.kit.parts import strip
+from viz.live import component
+from viz.runs.kept import kept
+
+# Which part of the model a page is about; one about all of it is not entered.
+ABOUT = {
+    **dict.fromkeys(("Tokens",), "tokens"),
+    **dict.fromkeys(("Embeddings and similarity",), "embed"),
+    **dict.fromkeys(("Positional encoding", "Order"), "positions"),
+    **dict.fromkeys(
+        (
+            *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand"),
+            *("Why √d?", "Kernels", "Cheaper attention", "KV cache", "Explanation"),
+        ),
+        "layer",
+    ),
+    **dict.fromkeys(
+        (
+            *("Transformer block", "Why the residual?", "Logit lens"),
+            *("Contributions", "Ablation", "Patching"),
+        ),
+        "stream",
+    ),
+    **dict.fromkeys(
+        ("Next token", "Beam search", "Masked language model", "Translation", "Vision"), "end"
+    ),
+}
+# Pages a part leads to, the first of them that applies.
+WAYS = {
+    "tokens": ("Tokens",),
+    "embed": ("Embeddings and similarity",),
+    "positions": ("Positional encoding",),
+    "stream": ("Transformer block", "Why the residual?"),
+    "end": ("Next token", "Masked language model", "Translation", "Vision"),
+}
+ENDS = {  # what comes out is called so
+    "Next token": "next token",
+    "Masked language model": "hidden token",
+    "Translation": "next token",
+    "Vision": "class",
+}
+
+
+def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
+    """Draw the map of what runs; `told` stands in the place of the tokens, where it is given."""
+    about = ABOUT.get(page.TITLE, "")
+    here = {other.TITLE: other for other in pages}
+    ways = {
+        part: title
+        for part, titles in WAYS.items()
+        for title in titles[::-1]
+        if title in here and not missing(here[title].NEEDS, view.offers)
+    }
+    stays = about in ("layer", "stream")
+    ways["layer"] = page.TITLE if stays else "Attention"
+    if "end" in ways:
+        ways["called"] = ENDS[ways["end"]]
+    lit = f"{view.attention}.{view.layer}" if stays else ""
+    part = _part(view.run.key, view.handle, view.run)
+    component.show_small("map", strip.at(part, ways, about, lit, told))
+
+
+@kept
+def _part(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Part:
+    best = _best(handle, _run.trace, _run.offers)
+    return strip.strip_part(_run.trace, runs.predicted(_run), best)
+
+
+def _best(
+    handle: runs.ModelHandle, trace: Trace, offers: Collection[str]
+) -> tuple[str, float] | None:
+    """The most likely next token and its probability, before all filters."""
+    if not {"decoder", "text", "vocabulary", "logits"} <= set(offers):
+        return None
+    logits = trace.logits[-1].astype(np.float64)
+    best = int(logits.argmax())
+    (label,) = token_labels([runs.tokenizer(handle).name(best)])
+    return label, float(1 / np.exp(logits - logits[best]).sum())
