@@ -116,7 +116,7 @@ def show_map(
     is_elsewhere = getattr(page, "SHOWS_TOKENS", False) and len(trace.streams) == 1
     is_elsewhere = is_elsewhere or trace.main.kind == "patches"
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
-        if getattr(page, "SHOWS_HEADS", False):
+        if page is pages[0]:  # Home
             words.caption(_described(view))
         else:
             map_strip.show(view, page, pages, _described(view) if is_elsewhere else "")
