@@ -137,7 +137,7 @@ def test_two_settings_of_one_name_are_refused() -> None:
 
 
 def test_settings_are_of_pages_that_exist() -> None:
-    titles = {page.TITLE for page in studio.PAGES}
+    titles = {page.title for page in studio.PAGES}
     assert {title for setting in SETTINGS.values() for title in setting.pages} <= titles
     assert all(len(setting.pages) == len(set(setting.pages)) for setting in SETTINGS.values())
 
