@@ -47,7 +47,7 @@ class Visitor:
 
     page: Page
     chance: random.Random
-    title: str = PAGES[0].TITLE
+    title: str = PAGES[0].title
     done: dict[str, int] = field(default_factory=dict)
 
     def act(self) -> None:
@@ -64,7 +64,7 @@ class Visitor:
 
     def turn(self) -> bool:
         """Go to any page."""
-        self.title = self.chance.choice([entry.TITLE for entry in PAGES])
+        self.title = self.chance.choice([entry.title for entry in PAGES])
         turn_to(self.page, self.title)
         return True
 
@@ -123,7 +123,7 @@ def measure(app: RunningApp, visitor: Visitor, session: CDPSession, count: int) 
     One view of a head has four times the nodes of another: without this, what is measured is which
     was chosen last.
     """
-    visitor.title = PAGES[0].TITLE
+    visitor.title = PAGES[0].title
     turn_to(visitor.page, visitor.title)
     box = visitor.page.get_by_role("textbox", name="Sentence", exact=True)
     box.fill("The cat sat on the mat and saw a dog.")

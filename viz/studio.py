@@ -27,36 +27,41 @@ from viz.pages.look_inside import attention, heads, lens, tokens
 from viz.pages.start import home
 
 # The lessons lead to these.
-LEARN: tuple[Page, ...] = (similarity, by_hand, root, masks, several_heads, positions, block)
-INSPECT = (
-    Destination((attention, encoder, translation, vision)),
-    Destination((heads,)),
-    Destination((next_token, beam), "Sampling"),
-    Destination((tokens,)),
-    Destination((lens,)),
+LEARN = tuple(
+    module.PAGE for module in (similarity, by_hand, root, masks, several_heads, positions, block)
 )
-EXPERIMENT: tuple[Page, ...] = (contributions, ablation, patching, explanation)
-MORE: tuple[Page, ...] = (
-    order,
-    residual,
-    kernels,
-    recurrence,
-    cheaper,
-    cache,
-    cost,
-    scaling,
-    diagram,
-    notation,
+INSPECT = (
+    Destination((attention.PAGE, encoder.PAGE, translation.PAGE, vision.PAGE)),
+    Destination((heads.PAGE,)),
+    Destination((next_token.PAGE, beam.PAGE), "Sampling"),
+    Destination((tokens.PAGE,)),
+    Destination((lens.PAGE,)),
+)
+EXPERIMENT = tuple(module.PAGE for module in (contributions, ablation, patching, explanation))
+MORE = tuple(
+    module.PAGE
+    for module in (
+        order,
+        residual,
+        kernels,
+        recurrence,
+        cheaper,
+        cache,
+        cost,
+        scaling,
+        diagram,
+        notation,
+    )
 )
 TRACKS: tuple[Track[Destination], ...] = (
-    Track("", (Destination((home,)),)),
+    Track("", (Destination((home.PAGE,)),)),
     Track("Learn", icon="school"),
     Track("Inspect", INSPECT),
     Track("Experiment", tuple(Destination((page,)) for page in EXPERIMENT)),
     Track("More", tuple(Destination((page,)) for page in MORE), icon="more_horiz"),
 )
 PAGES: tuple[Page, ...] = (
-    home,
+    home.PAGE,
     *(page for one in INSPECT for page in one.pages),
     *EXPERIMENT,
     *LEARN,

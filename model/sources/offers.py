@@ -23,9 +23,9 @@ REASONS = {
     "residuals": "its residual stream was not kept",
     "mask": "no one mask hides later tokens in all of its layers",
     "readout": "its logits are not a norm and a matrix of its residual stream",
-    "blanks": "it fills no blanks: that takes an encoder whose tokenizer has a mask token",
-    "translates": "it has no encoder and decoder that run apart, as Headlight’s own translator has",
-    "pictures": "it takes no pictures, or is laid out otherwise than Headlight’s own digit reader",
+    "blanks": "it does not fill in hidden words, as an encoder with a mask token does",
+    "translates": "it has no encoder and decoder that run apart, as Headlight’s own do",
+    "pictures": "it does not take drawn digits, as Headlight’s own digit reader does",
 }
 EVERYTHING = frozenset(REASONS)
 # What a model offers for its architecture alone, if it is laid out as ours.

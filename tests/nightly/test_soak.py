@@ -39,11 +39,11 @@ def test_no_page_leaves_its_elements_behind(browser: Browser, app: RunningApp) -
     session = page.context.new_cdp_session(page)
     visit(page)
     for entry in (*PAGES, PAGES[0]):
-        turn_to(page, entry.TITLE)
+        turn_to(page, entry.title)
     before = nodes(page, session)
     for _ in range(ROUNDS):
         for entry in (*PAGES, PAGES[0]):
-            turn_to(page, entry.TITLE)
+            turn_to(page, entry.title)
     after = nodes(page, session, enough=GROWTH * before)
     page.context.close()
     assert after <= GROWTH * before

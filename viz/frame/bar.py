@@ -69,9 +69,9 @@ def open_view(
         with where, st.spinner("Opening the model…"):
             kind = runs.opened(handle).input_kind
         sentence = typed.sentence if kind == "text" else ""
-        asked = Asked(partial(ask.run, handle, sentence, page.TITLE))
+        asked = Asked(partial(ask.run, handle, sentence, page.title))
         run = asked.answer
-        if missing(page.NEEDS, run.offers):  # only now is it known: begin with one that stands in
+        if missing(page.needs, run.offers):  # only now is it known: begin with one that stands in
             runs.note_offers(handle, run.offers)
             notices.run_again()
         if kind == "text":
@@ -79,7 +79,7 @@ def open_view(
         at = heads.choose(
             run,
             handle.spelled,
-            has_pickers=not getattr(page, "SHOWS_HEADS", False),
+            has_pickers=not page.shows_heads,
             is_new=models.was_switched() or bool(shown.reason),
         )
     view = View(sentence, handle, asked, *at, palette(st.context.theme.type))
@@ -98,7 +98,7 @@ def _say(view: View, page: Page, shown: models.Shown, *, takes_input: bool) -> N
     _say_what_is_off(view.handle)
     if shown.reason:
         it = f"{runs.called(chosen)}: {shown.reason}. Shown instead: {view.called}."
-        words.notice(f"{page.TITLE} does not apply to {it}")
+        words.notice(f"{page.title} does not apply to {it}")
     elif not takes_input:
         words.notice(f"{view.called} takes no sentence: it shows an input of its own.")
     _say_what_became_of_the_text(view)
@@ -113,7 +113,7 @@ def show_map(
     Returns the badge's place.
     """
     trace = view.run.trace
-    is_elsewhere = getattr(page, "SHOWS_TOKENS", False) and len(trace.streams) == 1
+    is_elsewhere = page.shows_tokens and len(trace.streams) == 1
     is_elsewhere = is_elsewhere or trace.main.kind == "patches"
     with where, st.container(horizontal=True, vertical_alignment="center", key="status"):
         if page is pages[0]:  # Home

@@ -8,10 +8,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.frame import inspector, state, words
+from viz.frame.page import Page
 from viz.frame.settings import IMAGE_FORMAT
+from viz.frame.view import View
 from viz.live import component
 from viz.live.chart.data import chart_data
 from viz.theme import css_variables, palette
+
+HEADING = "row-of-the-heading"
 
 
 def apply_colors() -> None:
@@ -19,16 +23,19 @@ def apply_colors() -> None:
     st.html(f"<style>{css_variables(palette(st.context.theme.type))}</style>")
 
 
-def heading(icon: str, title: str, line: str, more: str = "") -> DeltaGenerator:
-    """The page's name and, in one line, what is seen; more behind a "?". Our own words only.
-
-    What a person chooses a view with may stand beside them: in the container that is given back.
-    """
+def heading(page: Page, view: View) -> None:
+    """The page's name and, in one line, what is seen; more behind a "?". Our own words only."""
+    line, more = page.said(view) if page.said else (page.line, page.more)
     row = st.container(horizontal=True, vertical_alignment="center", key="heading")
     with row:
-        st.title(f"{icon} {title}", anchor=False, width="content")
+        st.title(f"{page.icon} {page.headline or page.title}", anchor=False, width="content")
         st.markdown(line, help=more or None, width="content")
-    return row
+    st.session_state[HEADING] = row
+
+
+def beside_heading() -> DeltaGenerator:
+    """Where what a person chooses a view with stands: in the row of the page's name."""
+    return st.session_state[HEADING]
 
 
 def section(title: str, line: str, more: str = "") -> DeltaGenerator:

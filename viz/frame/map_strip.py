@@ -56,16 +56,16 @@ ENDS = {  # what comes out is called so
 
 def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
     """Draw the map of what runs; `told` stands in the place of the tokens, where it is given."""
-    about = ABOUT.get(page.TITLE, "")
-    here = {other.TITLE: other for other in pages}
+    about = ABOUT.get(page.title, "")
+    here = {other.title: other for other in pages}
     ways = {
         part: title
         for part, titles in WAYS.items()
         for title in titles[::-1]
-        if title in here and not missing(here[title].NEEDS, view.offers)
+        if title in here and not missing(here[title].needs, view.offers)
     }
     stays = about in ("layer", "stream")
-    ways["layer"] = page.TITLE if stays else "Attention"
+    ways["layer"] = page.title if stays else "Attention"
     if "end" in ways:
         ways["called"] = ENDS[ways["end"]]
     lit = f"{view.attention}.{view.layer}" if stays else ""

@@ -42,7 +42,7 @@ def _setting() -> Choice[str]:
 def suits(page: Page) -> bool:
     """Whether the chosen model shows a page itself, as far as is known."""
     try:
-        return not runs.lacking(chosen(), page.NEEDS)
+        return not runs.lacking(chosen(), page.needs)
     except ValueError:
         return True  # the page says what is wrong
 
@@ -53,14 +53,14 @@ def shown_on(page: Page) -> Shown:
     ValueError where no model here does.
     """
     name = chosen()
-    reasons = runs.lacking(name, page.NEEDS)
+    reasons = runs.lacking(name, page.needs)
     if not reasons:
         return Shown(name, "")
     for other in runs.model_names():
-        if runs.architecture_of(other) and not runs.lacking(other, page.NEEDS):
+        if runs.architecture_of(other) and not runs.lacking(other, page.needs):
             return Shown(other, reasons[0])
     raise ValueError(
-        f"{page.TITLE} does not apply to {runs.called(name)}: {reasons[0]}. No other model here "
+        f"{page.title} does not apply to {runs.called(name)}: {reasons[0]}. No other model here "
         "can show it; train one, see README"
     )
 

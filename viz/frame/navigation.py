@@ -10,9 +10,19 @@ from functools import partial
 
 import streamlit as st
 
-from model.verify.check import Check
 from viz import runs
-from viz.frame import address, bar, inspector, presenting, rail, search, state, tours, words
+from viz.frame import (
+    address,
+    bar,
+    inspector,
+    layout,
+    presenting,
+    rail,
+    search,
+    state,
+    tours,
+    words,
+)
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE
@@ -28,7 +38,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 
     A track without entries has the lessons.
     """
-    by_title = {page.TITLE: page for page in pages}
+    by_title = {page.title: page for page in pages}
     title = state.value(PAGE.given(options=list(by_title), default=next(iter(by_title))))
     tours.know(list(by_title))
     # The address is written last, and its place is always the same.
@@ -47,7 +57,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 
 
 def _draw(page: Page, pages: Sequence[Page]) -> None:
-    title = page.TITLE
+    title = page.title
     with figures_first():
         presenting.show()
         above = bar.place()
@@ -60,7 +70,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
                 working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
 
         is_on_tour = tours.show(above, title)  # its arrow keys want the keyboard
-        has_caret = getattr(page, "TAKES_CARET", False) and not is_on_tour
+        has_caret = page.takes_caret and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
         badge = bar.show_map(above, view, page, pages)
@@ -68,7 +78,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         st.session_state[DRAWN] = title, view.handle.spelled
         working.empty()
     inspector.show_parts()
-    more = () if failed else _checks_of(page, view)
+    more = () if failed else page.checks(view)
     inspector.finish(bar.show_badge(badge, view, more))
     if failed:  # the run stands, whatever the page could not show of it
         raise failed
@@ -77,15 +87,11 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
 def _figures(page: Page, view: View) -> Exception | None:
     """All that the page itself draws; what it could not draw is given back."""
     above_panel = st.container(key="page")
-    inspector.place(above_panel, opens=getattr(page, "OPENS_INSPECTOR", True))
+    inspector.place(above_panel, opens=page.opens_inspector)
     try:
         with above_panel:
+            layout.heading(page, view)
             page.render(view)
     except Exception as error:
         return error
     return None
-
-
-def _checks_of(page: Page, view: View) -> Sequence[Check]:
-    """What a page adds to the checks of the run."""
-    return getattr(page, "checks", lambda view: ())(view)

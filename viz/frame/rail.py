@@ -23,7 +23,7 @@ class Destination:
 
     def has(self, title: str) -> bool:
         """Whether this page is one of its own."""
-        return any(title == page.TITLE for page in self.pages)
+        return any(title == page.title for page in self.pages)
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,16 @@ def _entry(entry: Destination | Lesson, number: int, title: str) -> str:
 
 def _destination(entry: Destination, title: str) -> str:
     first, is_open = entry.pages[0], entry.has(title)
-    name = entry.title or first.TITLE
-    mark = _mark(first.ICON.removeprefix(":material/").removesuffix(":"))
-    others = [page for page in entry.pages if name != page.TITLE] if is_open else []
+    name = entry.title or first.title
+    mark = _mark(first.icon.removeprefix(":material/").removesuffix(":"))
+    others = [page for page in entry.pages if name != page.title] if is_open else []
     # Where the chosen model does not suit the entry itself, another one shows all of its pages.
     is_any = not models.suits(first)
-    below = [x.TITLE for x in others if title == x.TITLE or is_any or models.suits(x)]
+    below = [x.title for x in others if title == x.title or is_any or models.suits(x)]
     links = "".join(_link(page, page, _current(page == title)) for page in below)
     current = ' aria-current="true"' if title in below else _current(is_open)
     inside = f'<div class="hl-below">{links}</div>' if below else ""
-    return _link(first.TITLE, f"{mark}{html.escape(name)}", current) + inside
+    return _link(first.title, f"{mark}{html.escape(name)}", current) + inside
 
 
 def _link(page: str, inside: str, current: str) -> str:

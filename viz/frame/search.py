@@ -1,6 +1,5 @@
 """What Search finds: pages, lessons and their steps, and terms, each with a link."""
 
-import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -25,10 +24,7 @@ def _entry(kind: str, title: str, line: str, **more: str) -> Data:
 
 
 def _page(page: Page) -> Data:
-    """A page, and what its module says it is about."""
-    said = (sys.modules[page.render.__module__].__doc__ or "").partition("\n")[0]
-    line = said.partition(": ")[2] or said
-    return _entry("page", page.TITLE, line[:1].upper() + line[1:], page=page.TITLE)
+    return _entry("page", page.title, page.line, page=page.title)
 
 
 def _lessons() -> Iterator[Data]:

@@ -1,1 +1,1 @@
-"""One module or folder per page: TITLE, ICON, NEEDS and render(view)."""
+"""One module or folder per page, which makes one `PAGE`."""

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -54,10 +55,10 @@ def test_reasons_are_of_what_is_missing(
 
 def test_pages_need_what_can_be_offered() -> None:
     for page in studio.PAGES:
-        assert set(page.NEEDS) <= EVERYTHING
-        assert missing(page.NEEDS, EVERYTHING) == []
-    assert {page.TITLE for page in studio.PAGES} == set(PAGES)
-    assert studio.PAGES[0].NEEDS == (), "the first page applies to every model"
+        assert set(page.needs) <= EVERYTHING
+        assert missing(page.needs, EVERYTHING) == []
+    assert {page.title for page in studio.PAGES} == set(PAGES)
+    assert studio.PAGES[0].needs == (), "the first page applies to every model"
     led_to = {title for titles in map_strip.WAYS.values() for title in titles}
     assert {*map_strip.ABOUT, *led_to, *map_strip.ENDS} <= set(PAGES)
 
@@ -106,7 +107,7 @@ def test_few_destinations_are_in_sight_and_every_page_is_two_clicks_away() -> No
 
 def entry_of(title: str) -> list[str]:
     """The pages of an entry of the rail, by one of them."""
-    return [page.TITLE for track in studio.TRACKS for one in track.entries if one.has(title)
+    return [page.title for track in studio.TRACKS for one in track.entries if one.has(title)
             for page in one.pages]  # fmt: skip
 
 
@@ -193,7 +194,7 @@ def test_a_fault_of_a_page_is_one_line_and_stands_in_the_log(
     def broken(view: View) -> None:
         raise WRONG
 
-    monkeypatch.setattr(lens, "render", broken)
+    monkeypatch.setattr(lens, "PAGE", replace(lens.PAGE, render=broken))
     app = open_page("Logit lens", sentence=TOM)
     assert lines(app, "error") == [FAULT]
     assert [record.exc_info[1] for record in caplog.records if record.exc_info] == [WRONG]

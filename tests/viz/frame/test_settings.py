@@ -116,7 +116,7 @@ def test_no_two_settings_have_one_name() -> None:
 
 
 def test_settings_are_of_pages_that_exist() -> None:
-    titles = {page.TITLE for page in studio.PAGES}
+    titles = {page.title for page in studio.PAGES}
     assert {setting.page for setting in SETTINGS.values()} - {""} <= titles
 
 

@@ -91,7 +91,7 @@ OF_DECODERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", [page.TITLE for page in PAGES])
+@pytest.mark.parametrize("page", [page.title for page in PAGES])
 def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> None:
     app = open_page(page, model="some-llama", sentence=TEXT)
     assert lines(app, "error") == []

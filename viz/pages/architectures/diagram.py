@@ -12,13 +12,10 @@ from model.trace import Facts
 from model.verify.check import Check
 from viz import formulas, runs
 from viz.figures.diagram import Box, Boxes, diagram
-from viz.frame import inspector, layout, notices, tables
+from viz.frame import inspector, notices, tables
+from viz.frame.page import Page
 from viz.frame.said import html_of
 from viz.frame.view import View
-
-TITLE = "Diagram"
-ICON = ":material/account_tree:"
-NEEDS = ("blocks",)
 
 NORMS = {"layer": "LayerNorm", "rms": "RMSNorm", None: "Norm"}
 POSITIONS = {"sinusoidal": "Sinusoidal positions", "learned": "Learned positions"}
@@ -58,15 +55,6 @@ def checks(view: View) -> Sequence[Check]:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "The model that runs, block by block, from its input at the foot to its output on top.",
-        "Drawn from what the model is built of, for the sentence above. A box names a step "
-        "of the forward pass, the shape of what leaves it (rows × columns) and how many weights it "
-        "has. A line beside a box goes round it: the residual connection. Click a box to see it at "
-        "work.",
-    )
     notices.show()
     has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
     columns = runs.anatomy(view.handle, tuple(map(len, view.run.trace.streams)))
@@ -221,3 +209,17 @@ def _table(columns: Sequence[Column], facts: Facts) -> bytes:
             for part in column.parts
         ]
     return tables.frame_csv(tables.frame(rows))
+
+
+PAGE = Page(
+    "Diagram",
+    ":material/account_tree:",
+    "The model that runs, block by block, from its input at the foot to its output on top.",
+    "Drawn from what the model is built of, for the sentence above. A box names a step "
+    "of the forward pass, the shape of what leaves it (rows × columns) and how many weights it "
+    "has. A line beside a box goes round it: the residual connection. Click a box to see it at "
+    "work.",
+    render,
+    needs=("blocks",),
+    checks=checks,
+)

@@ -15,17 +15,11 @@ from viz.figures.blanks import Predicted, paired_bars
 from viz.figures.labels import token_labels, told_apart, visible
 from viz.frame import blanks as hidden
 from viz.frame import controls, inspector, layout, links, notices, settings, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.pages import alive
 from viz.runs import Run, blanks
-
-TITLE = "Masked language model"
-ICON = ":material/space_bar:"
-NEEDS = ("blanks",)
-SHOWS_HEADS = True
-SHOWS_TOKENS = True  # larger than the bar would
-OPENS_INSPECTOR = False
 
 WHOLE, BESIDE, OPEN, GAIN = "whole-sentence", "beside", "without-mask", "gain"
 NO_MASK, MASKED = "no mask", "causal mask"
@@ -33,14 +27,6 @@ NO_MASK, MASKED = "no mask", "causal mask"
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Click a word to hide it: what stood there? An encoder looks at both sides.",
-        "BERT is an encoder alone (Devlin et al. 2019): every token attends to every other, and it "
-        "is trained to predict tokens hidden behind [MASK]. In a hidden word’s place stands the "
-        "most likely token, in green where it is the one that stood there.",
-    )
     notices.show()
     alive.show(view)
     whole = runs.run(view.handle, view.sentence)
@@ -108,7 +94,7 @@ def _say(view: View, whole: Run, found: Sequence[Found], hardest: int) -> None:
         words.caption(f"Found: {n} of {len(found)} hidden tokens.")
     if view.sentence and hardest >= 0 and [one.place for one in found] != [hardest]:
         label = token_labels(whole.trace.tokens)[hardest]
-        link = links.to(view, TITLE, blanks=hardest)
+        link = links.to(view, PAGE.title, blanks=hardest)
         title = ["A harder word: “", Word(label), "”"]
         words.findings([(title, "The one it is worst at here.", link)])
 
@@ -309,3 +295,18 @@ def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes
     return tables.frame_csv(
         tables.frame({"token": [visible(token) for token in tokens[:n]], **columns})
     )
+
+
+PAGE = Page(
+    "Masked language model",
+    ":material/space_bar:",
+    "Click a word to hide it: what stood there? An encoder looks at both sides.",
+    "BERT is an encoder alone (Devlin et al. 2019): every token attends to every other, and it "
+    "is trained to predict tokens hidden behind [MASK]. In a hidden word’s place stands the "
+    "most likely token, in green where it is the one that stood there.",
+    render,
+    needs=("blanks",),
+    shows_heads=True,
+    shows_tokens=True,  # larger than the bar would
+    opens_inspector=False,
+)

@@ -11,6 +11,7 @@ from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
 from viz.frame import controls, given, heads, inspector, layout, notices, state, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
 from viz.kit.wire import Settings
@@ -18,29 +19,10 @@ from viz.live import component
 from viz.live.sketch.data import WAYS, Shipped, sketch_data
 from viz.runs import pictures
 
-TITLE = "Vision"
-ICON = ":material/draw:"
-NEEDS = ("pictures",)
-SHOWS_HEADS = True
-SHOWS_TOKENS = True
-OPENS_INSPECTOR = False
-
 
 def render(view: View) -> None:
     """Draw the page."""
     config = pictures.config_of(view.handle)
-    n_patches = (config.image_size // config.patch_size) ** 2
-    layout.heading(
-        ICON,
-        TITLE,
-        f"A picture is a row of {n_patches} patches, which attend to each other as words do.",
-        f"Draw a digit. It is made like those the model was trained on (the digit fills 20 of 28 "
-        f"pixels, its centre of mass in the middle), cut into patches of {config.patch_size} × "
-        f"{config.patch_size} pixels, and a class token, [CLS], is put before them: what it has "
-        "gathered after the last layer decides. The stronger the colour on a patch, the more the "
-        "row attends to it. Test digits are of MNIST, which the model was not trained on: a choice "
-        "of hard ones, among them all of 10,000 that the shipped model gets wrong.",
-    )
     notices.show()
     pixels = given.picture()
     key, _ = pictures.answers(view.handle)
@@ -185,3 +167,21 @@ def _tables(view: View, config: VisionConfig) -> inspector.Tables:
         **inspector.pattern_table(view),
         "Distances": lambda: tables.numbers_csv(_looks(view, config), "layer \\ head"),
     }
+
+
+PAGE = Page(
+    "Vision",
+    ":material/draw:",
+    "A picture is a row of patches, which attend to each other as words do.",
+    "Draw a digit. It is made like those the model was trained on (the digit fills 20 of 28 "
+    "pixels, its centre of mass in the middle), cut into square patches, and a class token, "
+    "[CLS], is put before them: what it has gathered after the last layer decides. The stronger "
+    "the colour on a patch, the more the row attends to it. Test digits are of MNIST, which the "
+    "model was not trained on: a choice of hard ones, among them all of 10,000 that the shipped "
+    "model gets wrong.",
+    render,
+    needs=("pictures",),
+    shows_heads=True,
+    shows_tokens=True,
+    opens_inspector=False,
+)

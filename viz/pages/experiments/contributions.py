@@ -19,14 +19,11 @@ from viz.figures.attribution import (
 )
 from viz.figures.labels import unique
 from viz.frame import answers, inspector, layout, links, notices, state, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
 from viz.live import component
 from viz.runs import attributing
-
-TITLE = "Contributions"
-ICON = ":material/waterfall_chart:"
-NEEDS = ("answers", "parts")
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12
@@ -51,15 +48,6 @@ class Asked:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Who made this answer? Each part of the model adds its share to the logit.",
-        "Direct logit attribution (Elhage et al. 2021): embedding, heads, neurons and biases write "
-        "into one stream, of which the unembedding makes logits. The scale of the last norm is "
-        "taken as it was in this run: then the shares sum to the logit. What a part does by way "
-        "of later layers is counted there.",
-    )
     with layout.slim_row("answer"):
         answer = _answer(view)
     notices.show()
@@ -337,3 +325,16 @@ def _tables(asked: Asked) -> inspector.Tables:
 def shares_csv(found: Attribution) -> bytes:
     """Every part and its share, as CSV."""
     return tables.frame_csv(tables.frame({"part": found.names, "share": found.parts}))
+
+
+PAGE = Page(
+    "Contributions",
+    ":material/waterfall_chart:",
+    "Who made this answer? Each part of the model adds its share to the logit.",
+    "Direct logit attribution (Elhage et al. 2021): embedding, heads, neurons and biases write "
+    "into one stream, of which the unembedding makes logits. The scale of the last norm is "
+    "taken as it was in this run: then the shares sum to the logit. What a part does by way "
+    "of later layers is counted there.",
+    render,
+    needs=("answers", "parts"),
+)

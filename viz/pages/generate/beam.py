@@ -20,25 +20,14 @@ from viz.frame import (
     words,
 )
 from viz.frame.beams import nodes_of, winner_of
+from viz.frame.page import Page
 from viz.frame.view import View
 
 NEW_TOKENS = settings.NEW_TOKENS.given(default=8, high=24)
 
-TITLE = "Beam search"
-ICON = ":material/account_tree:"
-NEEDS = ("decoder", "text", "vocabulary", "logits")
-
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Several continuations grow side by side; the one with the best score wins.",
-        "At each step every beam is continued by every token; the top k are kept (filled), k "
-        "being the beam width, the runners-up are pruned (open). The winner has the best score: "
-        "the log probability of its n new tokens, divided as Wu et al. 2016 do. Width 1 is greedy.",
-    )
     with layout.row("beam"):
         width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(NEW_TOKENS)
@@ -119,3 +108,16 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
 def _csv(nodes: Sequence[Node]) -> bytes:
     frame = tables.frame([asdict(node) for node in nodes])
     return tables.frame_csv(frame.drop(columns="ids"))
+
+
+PAGE = Page(
+    "Beam search",
+    ":material/account_tree:",
+    "Several continuations grow side by side; the one with the best score wins.",
+    "At each step every beam is continued by every token; the top k are kept (filled), k "
+    "being the beam width, the runners-up are pruned (open). The winner has the best score: "
+    "the log probability of its n new tokens, divided as Wu et al. 2016 do. Width 1 is greedy.",
+    render,
+    needs=("decoder", "text", "vocabulary", "logits"),
+    checks=checks,
+)

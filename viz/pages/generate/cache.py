@@ -15,13 +15,10 @@ from viz.digits import digits
 from viz.figures.cache import bytes_text, cache_map
 from viz.formulas import cache_with_numbers
 from viz.frame import ASSETS, controls, inspector, layout, notices, settings, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.generate import timing
-
-TITLE = "KV cache"
-ICON = ":material/database:"
-NEEDS = ("decoder", "text", "cache")
 
 SIZES = ("n_layers", "n_heads", "n_kv_heads", "d_head", "latent", "max_seq_len")
 ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
@@ -46,13 +43,6 @@ class Shown:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        f"Keys and values of earlier tokens {_kept_from(view)}, so the model keeps them.",
-        "Only those of the new token are computed. Here the sentence enters the model's own "
-        "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
-    )
     shown = _controls(view)
     notices.show()
     cached = runs.cache_run(view.handle, view.ids, shown.n_prefill)
@@ -76,10 +66,11 @@ def render(view: View) -> None:
     inspector.export(view, csv_files | times)
 
 
-def _kept_from(view: View) -> str:
+def _said(view: View) -> tuple[str, str]:
     """From when on nothing changes: under a mask that looks ahead in a prefix, once that is in."""
     prefix = fed_at_once(runs.decoder(view.handle))
-    return "never change" if prefix == 1 else f"no longer change once the first {prefix} are in"
+    then = f"no longer change once the first {prefix} are in"
+    return PAGE.line.replace("never change", "never change" if prefix == 1 else then), PAGE.more
 
 
 # --- the cache as it fills --------------------------------------------------------------------
@@ -255,3 +246,15 @@ def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
 
 
 # --- time -------------------------------------------------------------------------------------
+
+
+PAGE = Page(
+    "KV cache",
+    ":material/database:",
+    "Keys and values of earlier tokens never change, so the model keeps them.",
+    "Only those of the new token are computed. Here the sentence enters the model's own "
+    "cache: its first tokens at once, the prefill, then one at a time, as in generation.",
+    render,
+    said=_said,
+    needs=("decoder", "text", "cache"),
+)

@@ -13,6 +13,7 @@ from model.decoding.sampling import CONTEXT_FULL
 from viz import runs
 from viz.figures.labels import visible
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
+from viz.frame.page import Page
 from viz.frame.sampling import DECODING, drawing, is_greedy, sliders
 from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
@@ -22,11 +23,6 @@ from viz.live.writer.data import WRITER
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write
 
-TITLE = "Next token"
-ICON = ":material/edit_note:"
-NEEDS = ("decoder", "text", "vocabulary", "logits")
-OPENS_INSPECTOR = False  # the writer fills a screen
-
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED, ACTED = "writing", "written-in-the-address", "acted"
 UNSEEN = {"at": None, "averaged": False, "act": None}  # before anything is chosen in the browser
@@ -35,14 +31,6 @@ LARGEST_NEW_SEED = 9999  # short enough to be read out
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Each token is drawn from a distribution over the whole vocabulary.",
-        "The sliders reshape the distribution and act from the next token on, also while the model "
-        "writes; a ◆ in the text says where they changed. Click a token to see what it was drawn "
-        "from, and a bar to put that token instead. The same seed and settings give the same text.",
-    )
     notices.show()
     logits = view.run.trace.logits[-1]
     shown = Shown(logits, drawing(view))
@@ -84,7 +72,7 @@ def _write_on(view: View, shown: Shown) -> None:
         notes = [growth.state(), _note_in_address(growth)]
         found = _show(growth, notes)
     shown.logits, shown.sampling = found.logits, found.sampling
-    address.write(TITLE, WRITING)
+    address.write(PAGE.title, WRITING)
 
 
 def _write(growth: Growth, now: Sampling, pressed: str | None, n_tokens: int) -> Growth:
@@ -265,3 +253,16 @@ def _csv(shown: Shown, vocabulary: Sequence[str]) -> bytes:
         }
     )
     return tables.frame_csv(frame.sort_values("model", ascending=False, kind="stable"))
+
+
+PAGE = Page(
+    "Next token",
+    ":material/edit_note:",
+    "Each token is drawn from a distribution over the whole vocabulary.",
+    "The sliders reshape the distribution and act from the next token on, also while the model "
+    "writes; a ◆ in the text says where they changed. Click a token to see what it was drawn "
+    "from, and a bar to put that token instead. The same seed and settings give the same text.",
+    render,
+    needs=("decoder", "text", "vocabulary", "logits"),
+    opens_inspector=False,  # the writer fills a screen
+)

@@ -10,13 +10,10 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
 from viz.frame import controls, inspector, layout, links, notices, state, tables, verdicts, words
+from viz.frame.page import Page
 from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, LAYER, TOKEN
 from viz.frame.view import View
 from viz.runs.blocks import inside as run_inside
-
-TITLE = "Transformer block"
-ICON = ":material/view_agenda:"
-NEEDS = ("decoder", "blocks")
 
 ALLOWED = 1e-5
 # Both usual places of a block's norms: what its steps are called, in their order.
@@ -37,14 +34,6 @@ FUNCTIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU, tanh", "swiglu"
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Attention and a feed-forward each add to a token’s vector; norms hold its scale.",
-        "The residual stream is one vector per token that runs through all blocks. Attention "
-        "brings in what other tokens hold, the feed-forward works on each token alone, and each "
-        "adds its result to the stream. The steps below are those of the layer chosen above.",
-    )
     with layout.slim_row("block"):
         token = controls.token(TOKEN, view.tokens, len(view.tokens) - 1, "last")
         controls.select(BLOCK_COLOUR, width=200)
@@ -336,3 +325,15 @@ def _all_blocks(view: View, token: int) -> None:
             ),
         ]
     )
+
+
+PAGE = Page(
+    "Transformer block",
+    ":material/view_agenda:",
+    "Attention and a feed-forward each add to a token’s vector; norms hold its scale.",
+    "The residual stream is one vector per token that runs through all blocks. Attention "
+    "brings in what other tokens hold, the feed-forward works on each token alone, and each "
+    "adds its result to the stream. The steps below are those of the layer chosen above.",
+    render,
+    needs=("decoder", "blocks"),
+)

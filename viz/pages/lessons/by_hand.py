@@ -10,17 +10,13 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, notices, state, tables, words
 from viz.frame.kinds import Setting
+from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
 from viz.live.by_hand.data import MASKING, Given, by_hand_data
-
-TITLE = "Attention by hand"
-ICON = ":material/calculate:"
-NEEDS = ("decoder",)
-OPENS_INSPECTOR = False
 
 PREFIX = "hand_"
 MASKED_HOW = HAND_MASKING.given(options=tuple(MASKING))
@@ -90,15 +86,6 @@ EXAMPLES = (
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Two products and a softmax: change any number and watch every step follow.",
-        "Each token has a query, a key and a value. A query is compared with every key by a dot "
-        "product; softmax turns a row of these into weights that add up to 1; the result is the "
-        "mean of the values with these weights. The model above does exactly this in every head, "
-        f"with {view.config.d_head} columns where there are two here.",
-    )
     settings, example = _chosen()
     notices.show()
     key = " ".join(map(str, settings.values()))
@@ -188,3 +175,17 @@ def _tables(worked: Worked) -> inspector.Tables:
         f"Weights of head {h}": lambda weights=weights: csv(weights)
         for h, weights in enumerate(worked.weights)
     }
+
+
+PAGE = Page(
+    "Attention by hand",
+    ":material/calculate:",
+    "Two products and a softmax: change any number and watch every step follow.",
+    "Each token has a query, a key and a value. A query is compared with every key by a dot "
+    "product; softmax turns a row of these into weights that add up to 1; the result is the "
+    "mean of the values with these weights. The model above does exactly this in every head, "
+    "with d_head columns where there are two here.",
+    render,
+    needs=("decoder",),
+    opens_inspector=False,
+)

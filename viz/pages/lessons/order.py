@@ -14,16 +14,13 @@ from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, memory, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import ORDER_TEXT
 from viz.frame.view import View
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
 from viz.runs.kept import Asked
-
-TITLE = "Order"
-ICON = ":material/swap_horiz:"
-NEEDS = ("decoder", "text", "residuals", "readout")
 
 SCHEMELESS = "none"
 MASKS = {False: "without a mask", True: "with its own mask"}
@@ -44,20 +41,7 @@ class Case:
 
 def render(view: View) -> None:
     """Draw the page."""
-    row = layout.heading(
-        ICON,
-        TITLE,
-        "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
-        "The first and the last token change places; the tokens are the same ones, so nothing but "
-        "their order differs. Attention is a sum over keys, and a sum has no order: without "
-        "positions and mask each token comes out the same wherever it stands (Vaswani et al. 2017, "
-        "§3.5, which is why they add positions). A causal mask tells order too: the first token "
-        "attends to one, the next to two. Decoders without positions learn from that alone where "
-        "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023). The last of three maps "
-        "has the rows of the second put back in the order of the first, less the first. Colours "
-        "end where 99 % of the outputs lie; a few dimensions are far larger.",
-    )
-    with row:
+    with layout.beside_heading():
         text = controls.text(ORDER_TEXT, placeholder="two words or more")
     notices.show()
     cases = _cases(view, _with_two_tokens(view, text))
@@ -243,3 +227,20 @@ def _tables(cases: list[Case]) -> inspector.Tables:
         )
         for case in cases
     }
+
+
+PAGE = Page(
+    "Order",
+    ":material/swap_horiz:",
+    "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
+    "The first and the last token change places; the tokens are the same ones, so nothing but "
+    "their order differs. Attention is a sum over keys, and a sum has no order: without "
+    "positions and mask each token comes out the same wherever it stands (Vaswani et al. 2017, "
+    "§3.5, which is why they add positions). A causal mask tells order too: the first token "
+    "attends to one, the next to two. Decoders without positions learn from that alone where "
+    "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023). The last of three maps "
+    "has the rows of the second put back in the order of the first, less the first. Colours "
+    "end where 99 % of the outputs lie; a few dimensions are far larger.",
+    render,
+    needs=("decoder", "text", "residuals", "readout"),
+)

@@ -7,14 +7,11 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
 from viz.frame import controls, gradual, inspector, layout, memory, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
 from viz.runs import depths
 from viz.runs.depths import Measuring
-
-TITLE = "Why the residual?"
-ICON = ":material/low_priority:"
-NEEDS = ("decoder", "residuals")
 
 MEASURING = "gradients-by-depth"  # of this visitor
 PLACEMENTS = {"pre": "pre-norm", "post": "post-norm"}
@@ -26,16 +23,6 @@ NAMES = {
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "How much of a gradient reaches the first block, with the residual sum and without it?",
-        "Networks of this project’s own blocks, as they are drawn before any training: 8 tokens "
-        "of 32 numbers, 4 heads, 64 neurons with ReLU, weights of variance 1 / inputs, the same "
-        "for all kinds and depths. What is differentiated is the output along a random direction, "
-        "for 8 random inputs; a length is their geometric mean. Without the sum, a sublayer’s "
-        "output takes the place of its input.",
-    )
     with layout.slim_row("residual"):
         depth = controls.select(DEPTH, width=110)
         seed = controls.number(SEED)
@@ -186,3 +173,17 @@ def _in_the_model(view: View) -> None:
                 )
             ]
         )
+
+
+PAGE = Page(
+    "Why the residual?",
+    ":material/low_priority:",
+    "How much of a gradient reaches the first block, with the residual sum and without it?",
+    "Networks of this project’s own blocks, as they are drawn before any training: 8 tokens "
+    "of 32 numbers, 4 heads, 64 neurons with ReLU, weights of variance 1 / inputs, the same "
+    "for all kinds and depths. What is differentiated is the output along a random direction, "
+    "for 8 random inputs; a length is their geometric mean. Without the sum, a sublayer’s "
+    "output takes the place of its input.",
+    render,
+    needs=("decoder", "residuals"),
+)

@@ -11,13 +11,10 @@ from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
 from viz.frame import controls, inspector, layout, notices, words
+from viz.frame.page import Page
 from viz.frame.settings import ROOT_DIMENSION, SEED
 from viz.frame.view import View
 from viz.runs import drawing
-
-TITLE = "Why √d?"
-ICON = ":material/square_foot:"
-NEEDS = ("decoder",)
 
 WITHOUT, WITH = "q · k", "q · k / √d"
 MEASURES = {"largest": "largest weight", "gradient": "gradient through softmax"}
@@ -25,16 +22,6 @@ MEASURES = {"largest": "largest weight", "gradient": "gradient through softmax"}
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Dot products of random vectors spread as √d: undivided, softmax picks one key and stops "
-        "learning.",
-        "Queries and keys are drawn for each dimension: independent numbers with mean 0 and "
-        "variance 1, 64 queries with 16 keys each. A sum of d such products has variance d. Large "
-        "scores make softmax all but choose one key; then hardly any change of a score changes the "
-        "weights, so hardly any gradient comes through. Division by √d undoes this at every d.",
-    )
     with layout.slim_row("root"):
         dimension = controls.select(ROOT_DIMENSION, width=130)
         seed = controls.number(SEED)
@@ -168,3 +155,17 @@ def _in_the_model(view: View) -> None:
     )
     words.caption("Means over all rows; the gradient is ‖diag(p) − p·pᵀ‖ of each row of weights p.")
     inspector.attention(record)
+
+
+PAGE = Page(
+    "Why √d?",
+    ":material/square_foot:",
+    "Dot products of random vectors spread as √d: undivided, softmax picks one key and stops "
+    "learning.",
+    "Queries and keys are drawn for each dimension: independent numbers with mean 0 and "
+    "variance 1, 64 queries with 16 keys each. A sum of d such products has variance d. Large "
+    "scores make softmax all but choose one key; then hardly any change of a score changes the "
+    "weights, so hardly any gradient comes through. Division by √d undoes this at every d.",
+    render,
+    needs=("decoder",),
+)

@@ -16,28 +16,16 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
 from viz.frame import controls, inspector, layout, notices, words
+from viz.frame.page import Page
 from viz.frame.settings import HEAD, LAYER, TOKEN
 from viz.frame.view import View
 from viz.runs import heads as head_runs
-
-TITLE = "Multi-head attention"
-ICON = ":material/call_split:"
-NEEDS = ("projections",)
 
 BOTH = {"patterns": "where they look", "written": "what they write"}
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Every head makes its q, k and v from all of x, and W_O adds up what the heads write.",
-        "It is not x that is cut into slices but q, k and v: a slice for each head, which has a "
-        "pattern of its own. Their results z stand side by side in one vector again, and W_O "
-        "multiplies it. That is a sum: each head’s z times the rows of W_O that meet it, so every "
-        "head writes for itself.",
-    )
     with layout.slim_row("several"):
         token = controls.token(TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
     notices.show()
@@ -244,3 +232,16 @@ def _ask(view: View) -> None:
         see="alike-patterns",
         **{LAYER.name: str(layer), HEAD.name: str(one)},
     )
+
+
+PAGE = Page(
+    "Multi-head attention",
+    ":material/call_split:",
+    "Every head makes its q, k and v from all of x, and W_O adds up what the heads write.",
+    "It is not x that is cut into slices but q, k and v: a slice for each head, which has a "
+    "pattern of its own. Their results z stand side by side in one vector again, and W_O "
+    "multiplies it. That is a sum: each head’s z times the rows of W_O that meet it, so every "
+    "head writes for itself.",
+    render,
+    needs=("projections",),
+)

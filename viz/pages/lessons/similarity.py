@@ -16,14 +16,11 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, compared_map, nearest_bars
 from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
 from viz.live import component
 from viz.runs import embedding
-
-TITLE = "Embeddings and similarity"
-ICON = ":material/join_inner:"
-NEEDS = ("vocabulary",)
 
 ORDERS: dict[By, str] = {"cosine": "cosine", "product": "dot product"}
 NORMS = {
@@ -46,17 +43,6 @@ AFTER = {
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Two vectors are alike where they point the same way; a dot product counts lengths too.",
-        "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a positive number multiplies the dot product by it "
-        "and leaves angle and cosine as they are. The thick line is the projection of b onto a: "
-        "its length times ‖a‖ is the dot product, below 0 where it points backwards. Attention "
-        "compares queries with keys by dot products: a long key counts for more where it points "
-        "along the query, for less where it points against it. Drag the ring at an arrow’s end, or "
-        "move the sliders.",
-    )
     with layout.slim_row("similarity"):
         a_x, a_y, b_x, b_y, times = controls.parts(VECTORS)
     notices.show()
@@ -256,3 +242,18 @@ def _ways_on(view: View, lengths: np.ndarray) -> None:
     )
     formula = formulas.product_of_lengths()
     inspector.formula("model.attention.attention_scores", formula.latex, formula.reference)
+
+
+PAGE = Page(
+    "Embeddings and similarity",
+    ":material/join_inner:",
+    "Two vectors are alike where they point the same way; a dot product counts lengths too.",
+    "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a positive number multiplies the dot product by it "
+    "and leaves angle and cosine as they are. The thick line is the projection of b onto a: "
+    "its length times ‖a‖ is the dot product, below 0 where it points backwards. Attention "
+    "compares queries with keys by dot products: a long key counts for more where it points "
+    "along the query, for less where it points against it. Drag the ring at an arrow’s end, or "
+    "move the sliders.",
+    render,
+    needs=("vocabulary",),
+)

@@ -5,9 +5,10 @@ from typing import Any
 from model.trace import Site
 from model.verify.check import Check
 from viz import runs
-from viz.frame import inspector, layout, links, notices, settings, state, words
+from viz.frame import inspector, links, notices, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.kit.wire import Settings
 from viz.live import component
@@ -22,13 +23,6 @@ from viz.live.microscope.data import (
     OtherRun,
     microscope_data,
     stages_of,
-)
-
-TITLE = "Attention"
-ICON = ":material/grid_view:"
-NEEDS = ()
-WHAT_IT_IS = (
-    "Each head decides how much every token (row) attends to each it may attend to (column)."
 )
 
 PLAIN = (  # settings that depend on nothing but themselves
@@ -47,14 +41,6 @@ PLAIN = (  # settings that depend on nothing but themselves
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        what_to_try(view) or WHAT_IT_IS,
-        "The row's token is the query, the column's the key. Click a small map to open that head; "
-        "point at a cell of its map to see the numbers behind it, click to pin it. Hatched grey "
-        "cells are masked: the query may not attend to the key.",
-    )
     chosen = _chosen(view)
     others = _other_runs(view, chosen)
     notices.show()
@@ -134,3 +120,16 @@ def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
     if run.n_cut:
         notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
     return [OtherRun(run.trace, run.key)]
+
+
+PAGE = Page(
+    "Attention",
+    ":material/grid_view:",
+    "Each head decides how much every token (row) attends to each it may attend to (column).",
+    "The row's token is the query, the column's the key. Click a small map to open that head; "
+    "point at a cell of its map to see the numbers behind it, click to pin it. Hatched grey "
+    "cells are masked: the query may not attend to the key.",
+    render,
+    said=lambda view: (what_to_try(view) or PAGE.line, PAGE.more),
+    checks=checks,
+)

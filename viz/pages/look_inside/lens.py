@@ -24,14 +24,11 @@ from viz.figures.lens import (
 )
 from viz.formulas import lens_with_numbers
 from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
 from viz.frame.view import View
 from viz.live import component
-
-TITLE = "Logit lens"
-ICON = ":material/search_insights:"
-NEEDS = ("decoder", "residuals", "vocabulary", "readout")
 
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
@@ -75,14 +72,6 @@ class Reading:
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "What would the model predict if it stopped after a layer?",
-        f"The logit lens decodes each layer's residual stream with {_decoders(view)}; softmax "
-        "makes probabilities of its logits. Bold tokens are already the final answer. The framed "
-        "cell is the chosen token after the chosen layer: click another to look at it.",
-    )
     if not _has_final_norm(view):
         words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
     reading, colour, window = _controls(view)
@@ -236,8 +225,9 @@ def _has_final_norm(view: View) -> bool:
     return view.config.norm_placement != "post"
 
 
-def _decoders(view: View) -> str:
-    return f"{'the final norm and ' if _has_final_norm(view) else ''}the unembedding"
+def _said(view: View) -> tuple[str, str]:
+    left_out = "" if _has_final_norm(view) else "the final norm and "
+    return PAGE.line, PAGE.more.replace(left_out, "")
 
 
 def _tied(reading: Reading) -> str:
@@ -299,3 +289,16 @@ def _ranks_csv(reading: Reading) -> bytes:
         }
     )
     return tables.frame_csv(frame)
+
+
+PAGE = Page(
+    "Logit lens",
+    ":material/search_insights:",
+    "What would the model predict if it stopped after a layer?",
+    "The logit lens decodes each layer's residual stream with the final norm and the unembedding; "
+    "softmax makes probabilities of its logits. Bold tokens are already the final answer. The "
+    "framed cell is the chosen token after the chosen layer: click another to look at it.",
+    render,
+    said=_said,
+    needs=("decoder", "residuals", "vocabulary", "readout"),
+)

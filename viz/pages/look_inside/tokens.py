@@ -18,6 +18,7 @@ from viz.figures.labels import clipped, visible
 from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
 from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
@@ -27,9 +28,6 @@ from viz.runs import tokens as token_runs
 if TYPE_CHECKING:
     import pandas as pd
 
-TITLE = "Tokens"
-ICON = ":material/account_tree:"
-NEEDS = ("vocabulary", "text")
 
 MANY_PIECES = 0.5  # of the bytes per token of held-out text
 LEAST_MERGED = 1.5  # bytes per token, where no held-out text is known: most are single bytes
@@ -116,13 +114,6 @@ class Reading:
 
 def render(view: View) -> None:
     """Draw the page."""
-    has_merges = token_runs.merges(view.handle) is not None
-    layout.heading(
-        ICON,
-        TITLE,
-        f"A text becomes tokens: {HOW_MERGED if has_merges else HOW_LOOKED_UP}.",
-        MORE_OF_MERGES if has_merges else "",
-    )
     reading = _reading(view)
     chosen = _controls(reading)
     notices.show()
@@ -143,6 +134,12 @@ def render(view: View) -> None:
     inspector.source("model.analysis.merges.merged")
     has_charts = reading.merges is not None
     inspector.export(view, _tables(reading), has_charts=has_charts)
+
+
+def _said(view: View) -> tuple[str, str]:
+    if token_runs.merges(view.handle) is None:
+        return f"A text becomes tokens: {HOW_LOOKED_UP}.", ""
+    return PAGE.line, MORE_OF_MERGES
 
 
 def checks(view: View) -> Sequence[Check]:
@@ -363,3 +360,15 @@ def _merges_csv(reading: Reading) -> bytes:
 def _ranks(nodes: Sequence[Node]) -> "pd.Series":
     """Ranks from 1, empty where no merge made a node."""
     return tables.whole_numbers([None if x.rank is None else x.rank + 1 for x in nodes])
+
+
+PAGE = Page(
+    "Tokens",
+    ":material/account_tree:",
+    f"A text becomes tokens: {HOW_MERGED}.",
+    "",
+    render,
+    said=_said,
+    needs=("vocabulary", "text"),
+    checks=checks,
+)

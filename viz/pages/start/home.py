@@ -1,18 +1,11 @@
 """Home: the model, alive on a person's own sentence, before any explaining."""
 
 from model.trace import Trace
-from viz.frame import inspector, layout, notices, tours, words
+from viz.frame import inspector, notices, tours, words
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.pages import alive
 from viz.pages.start.highlights import highlights
-
-TITLE = "Home"
-ICON = ":material/home:"
-NEEDS = ()
-SHOWS_TOKENS = True  # larger than the bar would
-SHOWS_HEADS = True  # all of them: the bar need not choose one
-OPENS_INSPECTOR = False
-TAKES_CARET = True  # whoever comes here first may type at once
 
 WAYS_ON = (
     words.Way("Look inside", "Every layer and head on your own sentence.", page="Attention"),
@@ -46,22 +39,11 @@ def _first_lesson() -> tuple[words.Way, ...]:
 
 def render(view: View) -> None:
     """Draw the page."""
-    kind, trace = alive.kind_of(view), view.run.trace
-    layout.heading(
-        ICON,
-        "A Transformer at work",
-        f"{_layers(trace)} of {view.group.n_heads} heads {kind.does}",
-        "From left to right: the input, the numbers each part of it becomes, for each layer a "
-        "column of small maps, one for each attention head, and a strip of what its MLP adds; then "
-        "the answer: its probabilities, or the last vectors. The lines are the residual stream. "
-        "Every value is of the model named above on the input above; the badge says how it was "
-        "checked.",
-    )
     notices.show()
     alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))
-    words.ways((*kind.ways, *_first_lesson(), *WAYS_ON))
+    words.ways((*alive.kind_of(view).ways, *_first_lesson(), *WAYS_ON))
     inspector.attention(view.record)
     inspector.source(
         "model.attention.attention_scores",
@@ -70,6 +52,11 @@ def render(view: View) -> None:
         "model.decoding.filters.top_p",
     )
     inspector.export(view, inspector.pattern_table(view), has_charts=False)
+
+
+def _said(view: View) -> tuple[str, str]:
+    trace, does = view.run.trace, alive.kind_of(view).does
+    return f"{_layers(trace)} of {view.group.n_heads} heads {does}", PAGE.more
 
 
 def _layers(trace: Trace) -> str:
@@ -82,3 +69,22 @@ def _layers(trace: Trace) -> str:
         stacks.setdefault(group.stack, []).append(str(len(group.records)))
     parts = [f"{' + '.join(counts)} in the {stack}" for stack, counts in stacks.items()]
     return f"{n} attention layers ({', '.join(parts)})"
+
+
+PAGE = Page(
+    "Home",
+    ":material/home:",
+    "The model, alive on your sentence: point at a word or at a small map.",
+    "From left to right: the input, the numbers each part of it becomes, for each layer a "
+    "column of small maps, one for each attention head, and a strip of what its MLP adds; then "
+    "the answer: its probabilities, or the last vectors. The lines are the residual stream. "
+    "Every value is of the model named above on the input above; the badge says how it was "
+    "checked.",
+    render,
+    headline="A Transformer at work",
+    said=_said,
+    shows_heads=True,  # all of them: the bar need not choose one
+    shows_tokens=True,  # larger than the bar would
+    opens_inspector=False,
+    takes_caret=True,  # whoever comes here first may type at once
+)

@@ -8,39 +8,24 @@ from model.decoding.translation import target_text
 from viz import formulas, runs
 from viz.figures.labels import visible
 from viz.frame import controls, inspector, layout, notices, settings, state, translating, words
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.pages import alive
 from viz.pages.architectures.translation import alignment, beams, cache, damage, forcing
-
-TITLE = "Translation"
-ICON = ":material/translate:"
-NEEDS = ("translates",)
-SHOWS_HEADS = True
-SHOWS_TOKENS = True  # larger than the bar would
-OPENS_INSPECTOR = False
 
 CLEAR = "as-the-model-writes"
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    row = layout.heading(
-        ICON,
-        TITLE,
-        "Point at a German word: which English words does it attend to?",
-        "An encoder runs over the English once; a decoder writes the German token by token and "
-        "attends to what it has written and, by cross-attention, to the encoder’s output. Point at "
-        "a German word to see what it attends to, and in the list what might have come after it; "
-        "choose another token there, and the rest is written on from it.",
-    )
     if looks_german(view.sentence):
         notices.add(
             "This looks like German, and the model was trained to translate English: what follows "
             "is what it makes of it."
         )
     notices.show()
-    with row:
+    with layout.beside_heading():
         way = controls.select(translating.DECODING, width=190)
     _more_of_writing(view, way)
     alive.show(view)
@@ -107,3 +92,19 @@ def _inspect(view: View) -> None:
         "model.blocks.CrossBlock",
         "model.decoding.translation.write",
     )
+
+
+PAGE = Page(
+    "Translation",
+    ":material/translate:",
+    "Point at a German word: which English words does it attend to?",
+    "An encoder runs over the English once; a decoder writes the German token by token and "
+    "attends to what it has written and, by cross-attention, to the encoder’s output. Point at "
+    "a German word to see what it attends to, and in the list what might have come after it; "
+    "choose another token there, and the rest is written on from it.",
+    render,
+    needs=("translates",),
+    shows_heads=True,
+    shows_tokens=True,  # larger than the bar would
+    opens_inspector=False,
+)

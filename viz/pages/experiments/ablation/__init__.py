@@ -15,6 +15,7 @@ from viz.frame import (
     tables,
     words,
 )
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.pages.experiments.ablation import costs, effect, positions, pruning
 from viz.pages.experiments.ablation.shared import (
@@ -27,25 +28,9 @@ from viz.pages.experiments.ablation.shared import (
 )
 from viz.runs import ablating, heads
 
-TITLE = "Ablation"
-ICON = ":material/content_cut:"
-NEEDS = ("answers", "edits")
-
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Take a part of the model away: click a head, and see what the answer loses.",
-        "A head, a neuron, a whole sublayer or one arrow from a query to a key is set to zero, to "
-        "its mean over the positions of this input, a head to its mean over held-out text, or to "
-        "what another sentence has there. The model then runs again, all of it. The maps say what "
-        "each part costs: the mean loss with that part alone at zero minus that of the whole "
-        "model, estimated from one backward pass and then exact, one run for each. Orange: without "
-        "it the loss is higher, the part helps on this input. Blue: the loss is lower. "
-        "That a part costs little here says nothing of other texts.",
-    )
     way, position = _controls(view)
     experiment = experiment_of(view, way)
     notices.show()
@@ -180,3 +165,19 @@ def _tables(experiment: Experiment) -> inspector.Tables:
             )
         ),
     }
+
+
+PAGE = Page(
+    "Ablation",
+    ":material/content_cut:",
+    "Take a part of the model away: click a head, and see what the answer loses.",
+    "A head, a neuron, a whole sublayer or one arrow from a query to a key is set to zero, to "
+    "its mean over the positions of this input, a head to its mean over held-out text, or to "
+    "what another sentence has there. The model then runs again, all of it. The maps say what "
+    "each part costs: the mean loss with that part alone at zero minus that of the whole "
+    "model, estimated from one backward pass and then exact, one run for each. Orange: without "
+    "it the loss is higher, the part helps on this input. Blue: the loss is lower. "
+    "That a part costs little here says nothing of other texts.",
+    render,
+    needs=("answers", "edits"),
+)

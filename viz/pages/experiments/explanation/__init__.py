@@ -22,17 +22,13 @@ from viz.frame import (
     words,
 )
 from viz.frame.one_input import One
+from viz.frame.page import Page
 from viz.frame.settings import ARROW, MEASURE, METRIC
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.explanation import tokens
 from viz.pages.experiments.explanation.shared import Shown
 from viz.runs.explaining import Explaining, Request, explain
-
-TITLE = "Explanation"
-ICON = ":material/quiz:"
-NEEDS = ("answers", "edits", "projections", "embeddings")
-OPENS_INSPECTOR = False
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 CANDIDATES = 10
@@ -46,17 +42,6 @@ NAMED = {
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Is attention explanation? Each arrow’s weight against what the answer loses without it.",
-        "An arrow is one weight of one head: here those by which what predicts attends — the last "
-        "token, a blank, the class token of a picture — or another token that is chosen. Each is "
-        "removed alone, in a run of its own: its weight is 0, the others of its row stay as they "
-        "are. Jain & Wallace (2019) found that weights say little about what matters, Wiegreffe & "
-        "Pinter (2019) that it depends on what is asked. What a removal changes is not all that an "
-        "arrow does: several may carry the same, and the loss of one is made up for by another.",
-    )
     with layout.slim_row("explanation"):
         one = one_input.choose(view)
         group = one_input.group(view)
@@ -264,3 +249,19 @@ def _arrows_csv(shown: Shown) -> bytes:
             }
         )
     )
+
+
+PAGE = Page(
+    "Explanation",
+    ":material/quiz:",
+    "Is attention explanation? Each arrow’s weight against what the answer loses without it.",
+    "An arrow is one weight of one head: here those by which what predicts attends — the last "
+    "token, a blank, the class token of a picture — or another token that is chosen. Each is "
+    "removed alone, in a run of its own: its weight is 0, the others of its row stay as they "
+    "are. Jain & Wallace (2019) found that weights say little about what matters, Wiegreffe & "
+    "Pinter (2019) that it depends on what is asked. What a removal changes is not all that an "
+    "arrow does: several may carry the same, and the loss of one is made up for by another.",
+    render,
+    needs=("answers", "edits", "projections", "embeddings"),
+    opens_inspector=False,
+)

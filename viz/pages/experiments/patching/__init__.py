@@ -20,6 +20,7 @@ from viz.frame import (
     words,
 )
 from viz.frame import patching as asked
+from viz.frame.page import Page
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.two_inputs import Two, two_of
 from viz.frame.view import View
@@ -28,11 +29,6 @@ from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
 from viz.runs.patching import Request, patch
 
-TITLE = "Patching"
-ICON = ":material/healing:"
-NEEDS = ("answers", "edits")
-OPENS_INSPECTOR = False
-
 PATCHING = "patching"  # of this visitor
 ALLOWED = 1e-5
 CANDIDATES = 10  # most likely tokens of either sentence to choose from
@@ -40,17 +36,7 @@ CANDIDATES = 10  # most likely tokens of either sentence to choose from
 
 def render(view: View) -> None:
     """Draw the page."""
-    row = layout.heading(
-        ICON,
-        TITLE,
-        "Does one value bring the answer back?",
-        "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
-        "of equally many tokens are run. Each cell is a further run of its own in which one value "
-        "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "
-        "the sentence it came from is back. One backward pass estimates all of them; exact runs "
-        "follow, the largest estimate first. Click a cell to have it at once.",
-    )
-    with row, layout.slim_row("second-sentence"):
+    with layout.beside_heading(), layout.slim_row("second-sentence"):
         second = asked.second_input(view)
     asking = layout.slim_row("patching-metric")
     with asking:
@@ -308,3 +294,18 @@ def _csv(shown: Shown, name: str, cells: np.ndarray) -> bytes:
     shares = shown.shares(cells)[name]
     rows = [f"L{i}" for i in range(len(shares))]
     return tables.table_csv(shares, rows, shown.columns(name), "layer")
+
+
+PAGE = Page(
+    "Patching",
+    ":material/healing:",
+    "Does one value bring the answer back?",
+    "Activation patching (Vig et al. 2020; Meng et al. 2022; Wang et al. 2023). Two sentences "
+    "of equally many tokens are run. Each cell is a further run of its own in which one value "
+    "of one sentence replaces that of the other: 0, nothing changes; 1, the whole metric of "
+    "the sentence it came from is back. One backward pass estimates all of them; exact runs "
+    "follow, the largest estimate first. Click a cell to have it at once.",
+    render,
+    needs=("answers", "edits"),
+    opens_inspector=False,
+)

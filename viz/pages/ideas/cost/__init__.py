@@ -17,15 +17,12 @@ from viz.figures.cache import bytes_text
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.ideas.cost import measured, rule, sized
 from viz.pages.ideas.cost.sized import Sized
 from viz.runs import counting
-
-TITLE = "Cost"
-ICON = ":material/scale:"
-NEEDS = ("blocks",)
 
 LENGTHS = (16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 # What of a kind of layer is said, and what that is called.
@@ -47,14 +44,6 @@ UNCOUNTED = (
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "What a Transformer costs follows from its sizes: count it.",
-        "Weights and operations of matrix products, to the unit; norms, softmax and activations "
-        "take operations too, and are left out as usual. The sizes of published models are "
-        "published; ours are those of the model above. Type your own, and all of it follows.",
-    )
     running = sized.running(view)
     known = sized.known()
     chosen, n_tokens = sized.chosen([running, *known], counting.context(view.handle))
@@ -229,3 +218,15 @@ def _weights_csv(found: list[Sized]) -> bytes:
         for one in dict.fromkeys(found)
     ]
     return tables.frame_csv(tables.frame(rows))
+
+
+PAGE = Page(
+    "Cost",
+    ":material/scale:",
+    "What a Transformer costs follows from its sizes: count it.",
+    "Weights and operations of matrix products, to the unit; norms, softmax and activations "
+    "take operations too, and are left out as usual. The sizes of published models are "
+    "published; ours are those of the model above. Type your own, and all of it follows.",
+    render,
+    needs=("blocks",),
+)

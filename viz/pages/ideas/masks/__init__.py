@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 
-from viz.frame import controls, layout, state
+from viz.frame import controls, layout
+from viz.frame.page import Page
 from viz.frame.settings import MASK_VIEW
 from viz.frame.view import View
 from viz.pages.ideas.masks import edit, kinds, leak, order, padding, shift
-
-TITLE = "Masks"
-ICON = ":material/visibility_off:"
-NEEDS = ("decoder", "text", "vocabulary", "logits", "mask")
 
 VIEWS = {
     "kinds": "Kinds",
@@ -29,24 +26,32 @@ DRAW: dict[str, Callable[[View], None]] = {
 }
 
 
-MORE = {
-    "edit": "The model runs again under your mask: its pattern on the left, what it predicts on "
-    "the right.",
-    "padding": "A batch is a rectangle: sentences of different length are padded to the longest, "
+MORE = (
+    "The model runs under any of these masks. The row's token, the query, may attend to the "
+    "column's, the key, unless the cell is hatched.",
+    "*Edit a mask*: the model runs again under your mask: its pattern on the left, what it "
+    "predicts on the right.",
+    "*Padding*: a batch is a rectangle: sentences of different length are padded to the longest, "
     "here with the end-of-text token. Pad tokens mean nothing, and no token should attend to them.",
-    "shift": "One sentence gives one training example per token. The input begins with a start "
-    "token (here the end of the text before); the target is the same sentence, shifted by one.",
-}
+    "*Training targets*: one sentence gives one training example per token. The input begins "
+    "with a start token (here the end of the text before); the target is the same sentence, "
+    "shifted by one.",
+)
 
 
 def render(view: View) -> None:
     """Draw the page."""
     setting = MASK_VIEW.given(options=list(VIEWS), words=VIEWS.get)
-    shown = state.value(setting)
-    more = (
-        "The model runs under any of these masks. The row's token, the query, may attend to the "
-        f"column's, the key, unless the cell is hatched. {MORE.get(shown, '')}"
-    )
-    with layout.heading(ICON, TITLE, "Which tokens may attend to which.", more):
+    with layout.beside_heading():
         shown = controls.segments(setting)
     DRAW[shown](view)
+
+
+PAGE = Page(
+    "Masks",
+    ":material/visibility_off:",
+    "Which tokens may attend to which.",
+    "\n\n".join(MORE),
+    render,
+    needs=("decoder", "text", "vocabulary", "logits", "mask"),
+)

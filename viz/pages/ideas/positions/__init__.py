@@ -1,6 +1,7 @@
 """Positions: what each scheme does to a model that runs, one tab per scheme, and a comparison."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -10,16 +11,13 @@ from model.verify.check import Check
 from viz import runs
 from viz.frame import controls, inspector, layout, models, notices, settings, state, words
 from viz.frame.kinds import Choice
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
 from viz.runs import positions
 from viz.runs.kept import Asked
 from viz.runs.positions import Family
-
-TITLE = "Positional encoding"
-ICON = ":material/waves:"
-NEEDS = ("decoder", "text", "residuals")
 
 COMPARISON = "compare"
 TABS = compare.NAMES | {COMPARISON: "Compare"}
@@ -44,13 +42,12 @@ def render(view: View) -> None:
     """Draw the page."""
     family = positions.family(view.handle.device)
     scheme = _scheme(view, family)
-    state.only_for(view.model, scheme)  # a person who takes another model wants to see its scheme
     shown, fault = view, None
     try:
         shown = _shown(view, family, state.value(scheme))
     except ValueError as error:  # said below the tabs: another can be chosen
         fault = error
-    with layout.heading(ICON, TITLE, _line(view, shown), _more(family)):
+    with layout.beside_heading():
         tab = controls.segments(scheme)
         if shown is not view:
             _offer(shown)
@@ -76,6 +73,7 @@ def _scheme(view: View, family: Family) -> Choice[str]:
     """The setting: schemes that have a model here, the one of the bar's model at first."""
     own = _own(view)
     offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
+    state.only_for(view.model, settings.SCHEME)  # another model is chosen to see its scheme
     return settings.SCHEME.given(options=offered, default=own or offered[0], words=TABS.__getitem__)
 
 
@@ -93,16 +91,15 @@ def _shown(view: View, family: Family, tab: str) -> View:
     return replace(view, handle=handle, asked=asked, layer=layer, head=head)
 
 
-def _line(view: View, shown: View) -> str:
-    """What is seen, in one line; `shown` is of the family, whose names are ours."""
-    if shown is view:
-        return "Attention alone ignores the order of tokens."
-    instead = "" if shown.head_name == view.head_name else f" (it has no {view.head_name})"
-    return f"{shown.handle.name} runs here, {shown.head_name}{instead}."
-
-
-def _more(family: Family) -> str:
-    return (
+def _said(view: View) -> tuple[str, str]:
+    """What is seen, in one line, and more; what is shown is of the family, whose names are ours."""
+    family, line = positions.family(view.handle.device), PAGE.line
+    with suppress(ValueError):  # said below the tabs
+        shown = _shown(view, family, state.value(_scheme(view, family)))
+        instead = "" if shown.head_name == view.head_name else f" (it has no {view.head_name})"
+        if shown is not view:
+            line = f"{shown.handle.name} runs here, {shown.head_name}{instead}."
+    return line, (
         "A position scheme tells the model where each token stands. "
         f"{compare.described(family)} Choose a scheme, and its model runs on your "
         "sentence, on this page alone."
@@ -118,3 +115,15 @@ def _offer(shown: View) -> None:
         icon=":material/arrow_upward:",
         key="use-everywhere",
     )
+
+
+PAGE = Page(
+    "Positional encoding",
+    ":material/waves:",
+    "Attention alone ignores the order of tokens.",
+    "",
+    render,
+    said=_said,
+    needs=("decoder", "text", "residuals"),
+    checks=checks,
+)

@@ -22,31 +22,17 @@ from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
 from viz.frame import controls, inspector, layout, notices, words
+from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import CHEAPER, GLOBAL, KEPT_RANK, WINDOW
 from viz.frame.view import View
 from viz.pages.lessons.cheaper import tiles, times
-
-TITLE = "Cheaper attention"
-ICON = ":material/speed:"
-NEEDS = ("decoder",)
 
 ALLOWED_ERROR = 1e-5  # of the running sum against its weights
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Exact attention compares every token with every other: n² pairs. What is lost with fewer?",
-        "A window keeps the last w tokens of each query, and global tokens stay visible to all. "
-        "Linear attention puts φ(q)·φ(k) in place of e^(q·k): then sums over earlier tokens can be "
-        "carried along, and no pair is ever computed. Low rank compares r directions of q and k in "
-        "place of all. Each is put here into a head trained for exact attention; a model trained "
-        "with one of them would adapt to it. Linformer’s projection along the text (Wang et al. "
-        "2020) mixes later tokens into earlier ones, so a head that looks back only cannot use it.",
-    )
     with layout.slim_row("cheaper"):
         way = controls.segments(CHEAPER)
         window = WINDOW.given(label="Window w", default=4, high=512)
@@ -190,3 +176,18 @@ def _ways_on() -> None:
             words.Way("Cost", "What pairs cost beside all the rest of a model.", page="Cost"),
         ]
     )
+
+
+PAGE = Page(
+    "Cheaper attention",
+    ":material/speed:",
+    "Exact attention compares every token with every other: n² pairs. What is lost with fewer?",
+    "A window keeps the last w tokens of each query, and global tokens stay visible to all. "
+    "Linear attention puts φ(q)·φ(k) in place of e^(q·k): then sums over earlier tokens can be "
+    "carried along, and no pair is ever computed. Low rank compares r directions of q and k in "
+    "place of all. Each is put here into a head trained for exact attention; a model trained "
+    "with one of them would adapt to it. Linformer’s projection along the text (Wang et al. "
+    "2020) mixes later tokens into earlier ones, so a head that looks back only cannot use it.",
+    render,
+    needs=("decoder",),
+)

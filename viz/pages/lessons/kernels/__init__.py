@@ -25,29 +25,16 @@ from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
 from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame.page import Page
 from viz.frame.settings import ASKED_AT, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
 from viz.pages.lessons.kernels import houses
-
-TITLE = "Kernels"
-ICON = ":material/ssid_chart:"
-NEEDS = ("decoder",)
 
 PLACES = np.linspace(0, LAST, 101)
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Long before attention: to answer at x, take the mean of what was measured nearby.",
-        "A kernel says how much a measurement counts by its distance from the query. Weights are "
-        "the kernel’s heights divided by their sum, so they add up to 1, and the answer is the "
-        "mean of the values with these weights: attention, by distance instead of a dot product. "
-        "1 − |u| is called Epanechnikov’s in a widely used textbook; his is 1 − u², and both are "
-        "here.",
-    )
     with layout.slim_row("kernels"):
         kind = controls.select(SMOOTHING, width=160)
         width = controls.slider(WIDTH)
@@ -200,3 +187,17 @@ def _costs(drawn: Drawn, mask: np.ndarray) -> None:
             "tanh": ["0", per_pair],
         }
     )  # fmt: skip
+
+
+PAGE = Page(
+    "Kernels",
+    ":material/ssid_chart:",
+    "Long before attention: to answer at x, take the mean of what was measured nearby.",
+    "A kernel says how much a measurement counts by its distance from the query. Weights are "
+    "the kernel’s heights divided by their sum, so they add up to 1, and the answer is the "
+    "mean of the values with these weights: attention, by distance instead of a dot product. "
+    "1 − |u| is called Epanechnikov’s in a widely used textbook; his is 1 − u², and both are "
+    "here.",
+    render,
+    needs=("decoder",),
+)

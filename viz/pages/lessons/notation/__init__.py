@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz import VERSION
 from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import NOTATION_GROUP, NOTATION_WORDS
 from viz.frame.view import View
 from viz.pages.lessons.notation import mathml, shapes
@@ -13,24 +14,9 @@ from viz.pages.lessons.notation.catalogue import CATALOGUE
 from viz.pages.lessons.notation.sheet import sheet
 from viz.pages.lessons.notation.symbols import Symbol, found_by, table
 
-TITLE = "Notation"
-ICON = ":material/menu_book:"
-NEEDS = ()
-
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Every symbol of the formulas here: what it means, its shape, its name in code, and where "
-        "it is on screen.",
-        "Numbers in shapes are those of the model that runs, on the sentence above. What has no "
-        "shape is a single number, an index or a function. A letter with several meanings has a "
-        "row for each, with the pages that use it so. Heads, layers and places count from 0. A "
-        "vector is a row, x W, as in Vaswani et al. 2017; torch’s Linear stores W transposed: "
-        ".T undoes that. Recurrent and additive networks have W x, as in their papers.",
-    )
     with layout.slim_row("notation"):
         group = controls.select(NOTATION_GROUP, width=210)
         wanted = controls.text(NOTATION_WORDS, placeholder="a symbol, a word, a name in code")
@@ -91,3 +77,17 @@ def _csv(view: View) -> bytes:
         for symbol in table()
     ]
     return tables.frame_csv(tables.frame(rows))
+
+
+PAGE = Page(
+    "Notation",
+    ":material/menu_book:",
+    "Every symbol of the formulas here: what it means, its shape, its name in code, and where "
+    "it is on screen.",
+    "Numbers in shapes are those of the model that runs, on the sentence above. What has no "
+    "shape is a single number, an index or a function. A letter with several meanings has a "
+    "row for each, with the pages that use it so. Heads, layers and places count from 0. A "
+    "vector is a row, x W, as in Vaswani et al. 2017; torch’s Linear stores W transposed: "
+    ".T undoes that. Recurrent and additive networks have W x, as in their papers.",
+    render,
+)

@@ -7,30 +7,17 @@ from model.recurrence.task import LONGEST, TRAINED
 from viz.digits import digits
 from viz.figures.recurrence import accuracy_lines
 from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import JUDGED_BY, ROW_LETTERS, ROW_TASK
 from viz.frame.view import View
 from viz.pages.lessons.recurrence import row, times
 from viz.pages.lessons.recurrence.shared import NAMES, Shown, letters_of, shown_of
-
-TITLE = "Recurrence"
-ICON = ":material/replay:"
-NEEDS = ()
 
 LENGTHS = (8, TRAINED, 18)  # that the table names
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "One vector carries a whole row along. What is lost, and what does attention give back?",
-        "Three models learned the same toy translation: a row of letters backwards, or once more "
-        "as it is. Two are recurrent, with gated units: one has a single vector of the source "
-        "(Cho et al. 2014), the other attends to every letter’s state with additive attention "
-        "(Bahdanau et al. 2015). The third is a Transformer. All have about as many parameters "
-        f"and were trained on the same random rows of 1 to {TRAINED} letters, in the same order.",
-    )
     with layout.slim_row("recurrence"):
         task = controls.segments(ROW_TASK)
         judged = controls.segments(JUDGED_BY)
@@ -140,3 +127,16 @@ def _ways_on() -> None:
             words.Way("Cost", "What n² pairs cost, which no recurrence has.", page="Cost"),
         ]
     )
+
+
+PAGE = Page(
+    "Recurrence",
+    ":material/replay:",
+    "One vector carries a whole row along. What is lost, and what does attention give back?",
+    "Three models learned the same toy translation: a row of letters backwards, or once more "
+    "as it is. Two are recurrent, with gated units: one has a single vector of the source "
+    "(Cho et al. 2014), the other attends to every letter’s state with additive attention "
+    "(Bahdanau et al. 2015). The third is a Transformer. All have about as many parameters "
+    f"and were trained on the same random rows of 1 to {TRAINED} letters, in the same order.",
+    render,
+)

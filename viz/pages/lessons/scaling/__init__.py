@@ -18,14 +18,11 @@ from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.page import Page
 from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
 from viz.pages.lessons.scaling.quantities import in_words
-
-TITLE = "Scaling"
-ICON = ":material/trending_up:"
-NEEDS = ("decoder",)
 
 BILLION = 1e9
 GIVEN = {"printed": PRINTED, "refitted": REFITTED}
@@ -33,16 +30,6 @@ GIVEN = {"printed": PRINTED, "refitted": REFITTED}
 
 def render(view: View) -> None:
     """Draw the page."""
-    layout.heading(
-        ICON,
-        TITLE,
-        "Twice the compute: a larger model, or more text? Two laws answered differently.",
-        "A scaling law says what loss a model of N parameters reaches after D tokens; a training "
-        "takes about C = 6·N·D operations, so for a given C a larger model sees less text. Kaplan "
-        "et al. 2020 let the model grow nearly three times as fast as the text (in powers of C), "
-        "Hoffmann et al. 2022 (Chinchilla) both alike. Each law’s loss is of its own text and "
-        "tokenizer: losses of two laws are not comparable, and Kaplan’s N is without embeddings.",
-    )
     with layout.slim_row("scaling"):
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         octave = controls.steps(SCALING_TIMES)
@@ -207,3 +194,17 @@ def _disagreement() -> None:
             ),
         ]
     )
+
+
+PAGE = Page(
+    "Scaling",
+    ":material/trending_up:",
+    "Twice the compute: a larger model, or more text? Two laws answered differently.",
+    "A scaling law says what loss a model of N parameters reaches after D tokens; a training "
+    "takes about C = 6·N·D operations, so for a given C a larger model sees less text. Kaplan "
+    "et al. 2020 let the model grow nearly three times as fast as the text (in powers of C), "
+    "Hoffmann et al. 2022 (Chinchilla) both alike. Each law’s loss is of its own text and "
+    "tokenizer: losses of two laws are not comparable, and Kaplan’s N is without embeddings.",
+    render,
+    needs=("decoder",),
+)

@@ -18,6 +18,7 @@ from viz.frame import (
     state,
     words,
 )
+from viz.frame.page import Page
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
@@ -33,10 +34,6 @@ from viz.pages.look_inside.heads.reading import (
 )
 from viz.runs import heads
 
-TITLE = "Heads"
-ICON = ":material/hub:"
-NEEDS = ("projections",)
-OPENS_INSPECTOR = False
 PATH, SURVEYING = "text-path", "surveying"  # of this visitor
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
@@ -47,15 +44,7 @@ FIRST_AXES = {  # before a person chooses, the first of these that there is
 
 def render(view: View) -> None:
     """Draw the page."""
-    row = layout.heading(
-        ICON,
-        TITLE,
-        "What does each head do? Every point is a head: click one.",
-        "Each head is measured on this input, or on many others that the model was not trained "
-        "on. A head gets the words that its numbers support; it is never named by hand. The axes "
-        "and the colour can be any of the measures; the inspector has their formulas.",
-    )
-    with row:
+    with layout.beside_heading():
         chosen = _measured_on(view)
     reading = _of_text(view) if chosen == TEXT else _reading(view, chosen)
     if reading is None:
@@ -194,3 +183,16 @@ def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
     csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}
     inspector.export(view, csv, {"All heads": lambda: heads.part(view.run).page().encode()})
+
+
+PAGE = Page(
+    "Heads",
+    ":material/hub:",
+    "What does each head do? Every point is a head: click one.",
+    "Each head is measured on this input, or on many others that the model was not trained "
+    "on. A head gets the words that its numbers support; it is never named by hand. The axes "
+    "and the colour can be any of the measures; the inspector has their formulas.",
+    render,
+    needs=("projections",),
+    opens_inspector=False,
+)
