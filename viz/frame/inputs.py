@@ -181,6 +181,10 @@ def two_of(view: View, second: str) -> Two:
 def ask_second(view: View, default: str) -> str:
     """The control for the second input: a sentence, or the number of a digit."""
     if view.run.trace.main.pixels is None:
+        if state.is_of_another_page(SECOND):  # which may take a text of any length
+            texts = (view.sentence, state.value(SECOND))
+            if len({len(patching.ids_of(view.handle, text)) for text in texts}) > 1:
+                state.put((SECOND, default))
         return controls.text(SECOND.given(default=default), placeholder="another sentence")
     n = len(given.shipped_digits().labels)
     return str(int(controls.number(OTHER_DIGIT.given(high=n - 1))))

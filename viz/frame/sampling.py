@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from model.decoding.filters import GREEDY, Sampling
 from viz.frame import settings, state
@@ -48,5 +48,11 @@ def _nearest(setting: Setting[Value], raw: Mapping[str, object]) -> Value:
 def sliders(view: View) -> Sampling:
     """What the sliders say, from the session or the address."""
     vocab_size = view.config.vocab_size
-    chosen = (TEMPERATURE, TOP_K.given(high=vocab_size), TOP_P, MIN_P, ORDER)
+    chosen: tuple[Setting[Any], ...] = (
+        TEMPERATURE,
+        TOP_K.given(high=vocab_size),
+        TOP_P,
+        MIN_P,
+        ORDER,
+    )
     return sampling_of({x.name: state.value(x) for x in chosen}, vocab_size)
