@@ -86,7 +86,7 @@ def token_of(loaded: Runnable, text: str | None) -> int | None:
         return None
     tokenizer = tokenizer_of(loaded)
     if tokenizer is not None:
-        for spelled in (text, f" {text}"):
+        for spelled in (f" {text}", text):  # as words have it
             ids = [i for i in tokenizer.encode(spelled) if i not in tokenizer.special_ids]
             if len(ids) == 1 and not text.isdecimal():
                 return ids[0]

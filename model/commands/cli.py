@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from model.commands import COMMANDS, About
 from model.data.images import read_part
-from model.given import Blanked
+from model.given import Blanked, Translation
 from model.lines import finite, json_line, one_line, quoted
 from model.sources import table
 from model.sources.adopted import Adopted
@@ -182,7 +182,7 @@ def trace_input(model: OpenModel, arguments: Namespace) -> Trace:
     return model.trace(images[arguments.number] / np.float32(255)).trace
 
 
-def trace_text(model: OpenModel, text: str | Blanked) -> Trace:
+def trace_text(model: OpenModel, text: str | Blanked | Translation) -> Trace:
     """Capture one sentence; ValueError when it is empty or longer than the model's context."""
     trace, n_cut, reads = model.trace(text)
     if reads is not None:

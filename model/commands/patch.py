@@ -1,9 +1,9 @@
 """`python -m model patch`: activation patching between two inputs, cell by cell."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,13 +13,12 @@ from model.analysis.exact import spearman
 from model.analysis.interventions import Given
 from model.analysis.metrics import METRICS, Metric, telling_tokens
 from model.analysis.patching import GRIDS, Pair, begin, check_lengths, parting
-from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
+from model.architectures.encoder_decoder import DECODER, ENCODER
 from model.commands import cli
-from model.commands.attribute import said
-from model.data.images import read_part
-from model.data.tokenizer import MASK, START_OF_TEXT
-from model.decoding.translation import Way, write
+from model.commands.attribute import said, token_of
+from model.given import Translation
 from model.sources.table import Runnable
+from model.trace import Trace
 
 INTO = ("second", "first")
 
@@ -46,8 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True)
-class _Two:
+class _Two(NamedTuple):
     """Both inputs as they are run, the position whose answer is asked, and the stack to patch.
 
     `said` is what they are in words.
@@ -65,7 +63,7 @@ def run(arguments: Namespace) -> cli.Answer:
     found = cli.open_runnable(arguments, ("answers", "edits"))
     if arguments.second is None:
         raise ValueError("there is nothing to patch with; give --second")
-    two = TWO[str(found.config.architecture)](found, arguments)
+    two = _two(found, arguments)
     metric = _metric(found, two, arguments)
     base, source = (two.second, two.first) if arguments.into == INTO[0] else (two.first, two.second)
     pair = Pair(found.model, base, source, metric, two.stack)
@@ -104,89 +102,49 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
 # --- both inputs ------------------------------------------------------------------------------
 
 
-def _texts(found: Runnable, arguments: Namespace) -> _Two:
-    """A decoder's: what comes after the last token."""
-    first, second = _both(found, arguments)
-    return _Two(first, second, len(first) - 1, DECODER, _strings(found, first, second))
+def _two(found: Runnable, arguments: Namespace) -> _Two:
+    """Both inputs, by what their runs say of themselves."""
+    if "encoder" in found.offers and arguments.text is not None and arguments.blank is None:
+        arguments.blank = len(found.tokenizer.encode(arguments.text)) // 2
+    first, second = _trace(found, arguments), _trace(found, _of_second(found, arguments))
+    if found.input_kind == "image":
+        numbers = {"first": arguments.number, "second": int(arguments.second[:9])}
+        return _Two(first.given, second.given, 0, first.main.name, numbers)
+    traces = (first, second)
+    if len(first.streams[0]) != len(second.streams[0]):
+        raise ValueError(parting(*(trace.streams[0].labels for trace in traces)))
+    rows: list[Sequence[np.ndarray]] = [
+        trace.given if isinstance(trace.given, tuple) else [trace.given] for trace in traces
+    ]
+    said: dict[str, object] = {
+        name: found.tokenizer.token_strings(row[0].tolist())
+        for name, row in zip(("first", "second"), rows, strict=True)
+    }
+    if len(first.streams) == 1:
+        position = len(first.main) - 1 if arguments.blank is None else arguments.blank
+        return _Two(rows[0][0], rows[1][0], position, first.main.name, said)
+    both = zip(rows[0][1].tolist(), rows[1][1].tolist(), strict=False)
+    target = [own for own, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
+    said["target"] = found.tokenizer.token_strings(target)
+    of = (rows[0][0], target), (rows[1][0], target)
+    return _Two(*of, len(target) - 1, arguments.stack, said)
 
 
-def _blanked(found: Runnable, arguments: Namespace) -> _Two:
-    """An encoder's: what stands in a blank, which is hidden in both."""
-    rows = _both(found, arguments)
-    place = len(rows[0]) // 2 if arguments.blank is None else arguments.blank
-    if not 0 <= place < len(rows[0]):
-        raise ValueError(f"token {place} is none of 0 to {len(rows[0]) - 1}; give --blank one")
-    hiding = found.tokenizer.id_of(MASK)
-    first, second = ([*row[:place], hiding, *row[place + 1 :]] for row in rows)
-    return _Two(first, second, place, ENCODER, _strings(found, first, second))
+def _trace(found: Runnable, arguments: Namespace) -> Trace:
+    if arguments.target is None or arguments.text is None:
+        return cli.trace_input(found, arguments)
+    target = tuple(found.tokenizer.encode(arguments.target))
+    return cli.trace_text(found, Translation(arguments.text, target))
 
 
-def _sources(found: Runnable, arguments: Namespace) -> _Two:
-    """A translation's: the token after what both begin with."""
-    tokenizer, model = found.tokenizer, found.model
-    assert isinstance(model, EncoderDecoderTransformer)
-    first, second = ([*row, tokenizer.end_id] for row in _both(found, arguments, n_more=1))
-    start, context = tokenizer.id_of(START_OF_TEXT), model.config.max_seq_len
-    if arguments.target is None:
-        both = (write(model, ids, [start], tokenizer.end_id, Way()).ids for ids in (first, second))
-        shared = takewhile(lambda pair: pair[0] == pair[1], zip(*both, strict=False))
-        begun = [i for i, _ in shared if i != tokenizer.end_id]
-    else:
-        begun = tokenizer.encode(arguments.target)
-    target = [start, *begun]
-    if len(target) > context:
-        raise ValueError(f"the target has {len(target)} tokens; the context is {context}")
-    said = {**_strings(found, first, second), "target": tokenizer.token_strings(target)}
-    return _Two((first, target), (second, target), len(target) - 1, arguments.stack, said)
-
-
-def _pictures(found: Runnable, arguments: Namespace) -> _Two:
-    """A picture's: its class. Both are numbers of one file."""
-    if arguments.image is None or not arguments.second.isdecimal():
-        raise ValueError(
-            f"{found.name} takes pictures; give --image FILE.npz, --number N and --second N"
-        )
-    images = read_part(arguments.image, "test").images
-    numbers = arguments.number, int(arguments.second[:9])
-    for number in numbers:
-        if not 0 <= number < len(images):
-            raise ValueError(f"there are pictures 0 to {len(images) - 1}; {number} is none")
-    first, second = (images[number] / np.float32(255) for number in numbers)
-    return _Two(first, second, 0, ENCODER, {"first": numbers[0], "second": numbers[1]})
-
-
-TWO: Mapping[str, Callable[[Runnable, Namespace], _Two]] = {
-    "decoder": _texts,
-    "encoder": _blanked,
-    "encoder_decoder": _sources,
-    "vision": _pictures,
-}
-
-
-def _both(found: Runnable, arguments: Namespace, n_more: int = 0) -> tuple[list[int], list[int]]:
-    """The ids of both texts, which have as many; `n_more` stand beside them in the context."""
-    if arguments.text is None:
-        raise ValueError(f"{found.name} takes a text; give it --text")
-    first, second = (_ids(found, text, n_more) for text in (arguments.text, arguments.second))
-    if len(first) != len(second):
-        raise ValueError(parting(*map(found.tokenizer.token_strings, (first, second))))
-    return first, second
-
-
-def _ids(found: Runnable, text: str, n_more: int) -> list[int]:
-    ids, context = found.tokenizer.encode(text), found.model.config.max_seq_len - n_more
-    if not 0 < len(ids) <= context:
-        raise ValueError(
-            f"the text has {len(ids)} tokens; give 1 to {context}, the model's context"
-        )
-    return ids
-
-
-def _strings(
-    found: Runnable, first: Sequence[int], second: Sequence[int]
-) -> dict[str, tuple[str, ...]]:
-    strings = found.tokenizer.token_strings
-    return {"first": strings(first), "second": strings(second)}
+def _of_second(found: Runnable, arguments: Namespace) -> Namespace:
+    """The same asked of the second input, another text or another number of one file."""
+    changed = {"text": arguments.second}
+    if found.input_kind == "image":
+        if not arguments.second.isdecimal():
+            raise ValueError(f"{found.name} takes pictures; give the number of one as --second")
+        changed = {"number": int(arguments.second[:9])}
+    return Namespace(**{**vars(arguments), **changed})
 
 
 # --- what is asked ----------------------------------------------------------------------------
@@ -200,25 +158,8 @@ def _metric(found: Runnable, two: _Two, arguments: Namespace) -> Metric:
             for given in (two.first, two.second)
         ]
     own = telling_tokens(*logits)
-    given = (arguments.answer, arguments.against)
+    asked = [token_of(found, text) for text in (arguments.answer, arguments.against)]
     answer, other = (
-        token if text is None else _token(found, text)
-        for token, text in zip(own, given, strict=True)
+        usual if token is None else token for usual, token in zip(own, asked, strict=True)
     )
     return Metric(arguments.metric, two.position, answer, other)
-
-
-def _token(found: Runnable, text: str) -> int:
-    """The one token of a text, with the space before it that words have, or as it stands.
-
-    Of a model of pictures the number of a class.
-    """
-    if found.input_kind == "image":
-        if not text.isdecimal():
-            raise ValueError(f"“{text}” is no class; give its number")
-        return int(text[:9])
-    for written in (f" {text}", text):
-        ids = [i for i in found.tokenizer.encode(written) if i not in found.tokenizer.special_ids]
-        if len(ids) == 1:
-            return ids[0]
-    raise ValueError(f"“{text}” has {len(ids)} tokens; give an answer of one")

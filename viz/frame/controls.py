@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.figures.labels import token_labels
 from viz.frame import memory, state
-from viz.frame.kinds import Choice, Flag, Group, Number, Numbers, Text
+from viz.frame.kinds import Choice, Flag, Group, Number, Numbers, Setting, Text
 from viz.frame.settings import TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
@@ -19,18 +19,17 @@ Value = TypeVar("Value")
 Width = int | Literal["stretch"]
 
 
+def _bound(setting: Setting[Value], widget: Callable[..., object], **about: Any) -> Value:  # noqa: ANN401
+    """A widget of Streamlit that holds the setting: its value is what the widget is set to."""
+    state.settle(setting)
+    widget(setting.label, key=setting.name, persist_state="session", **about)
+    return state.publish(setting)
+
+
 def select(setting: Choice[Value], width: Width = "stretch") -> Value:
     """A list to choose from."""
-    state.settle(setting)
-    st.selectbox(
-        setting.label,
-        setting.options,
-        key=setting.name,
-        format_func=setting.words,
-        persist_state="session",
-        width=width,
-    )
-    return state.publish(setting)
+    about: dict[str, Any] = {"options": setting.options, "format_func": setting.words}
+    return _bound(setting, st.selectbox, width=width, **about)
 
 
 def picker(setting: Choice[Value], shown: Value | None = None) -> Picker:
@@ -47,46 +46,32 @@ def pickers(key: str, *lists: Picker, on_change: Callable[[Settings], None]) -> 
 
 def segments(setting: Choice[str], *, has_label: bool = False) -> str:
     """A row of buttons, one of them pressed."""
-    state.settle(setting)
-    st.segmented_control(
-        setting.label,
-        setting.options,
+    return _bound(
+        setting,
+        st.segmented_control,
+        options=setting.options,
+        format_func=setting.words,
         default=state.value(setting),
         required=True,
-        key=setting.name,
-        persist_state="session",
-        format_func=setting.words,
         label_visibility="visible" if has_label else "collapsed",
     )
-    return state.publish(setting)
 
 
 def flag(setting: Flag) -> bool:
     """A switch."""
-    state.settle(setting)
-    st.toggle(setting.label, key=setting.name, persist_state="session")
-    return state.publish(setting)
+    return _bound(setting, st.toggle)
 
 
 def steps(setting: Choice[int]) -> int:
     """A slider over given values."""
-    state.settle(setting)
-    st.select_slider(
-        setting.label,
-        setting.options,
-        key=setting.name,
-        format_func=setting.words,
-        persist_state="session",
-    )
-    return state.publish(setting)
+    about: dict[str, Any] = {"options": setting.options, "format_func": setting.words}
+    return _bound(setting, st.select_slider, **about)
 
 
 def number(setting: Number) -> int:
     """A whole number to type."""
-    state.settle(setting)
-    low, high = int(setting.low), int(setting.high)
-    st.number_input(setting.label, low, high, key=setting.name, persist_state="session", width=130)
-    return int(_given(state.publish(setting)))
+    about = {"min_value": int(setting.low), "max_value": int(setting.high), "width": 130}
+    return int(_given(_bound(setting, st.number_input, **about)))
 
 
 def _given(number: float | None) -> float:
@@ -96,23 +81,13 @@ def _given(number: float | None) -> float:
 
 def slider(setting: Number) -> float:
     """A slider from the lowest to the highest number."""
-    state.settle(setting)
-    low, high, step = setting.low, setting.high, setting.step
-    st.slider(setting.label, low, high, step=step, key=setting.name, persist_state="session")
-    return _given(state.publish(setting))
+    about = {"min_value": setting.low, "max_value": setting.high, "step": setting.step}
+    return _given(_bound(setting, st.slider, **about))
 
 
 def text(setting: Text, placeholder: str | None = None) -> str:
     """A line of text, taken over while it is typed."""
-    state.settle(setting)
-    st.text_input(
-        setting.label,
-        key=setting.name,
-        persist_state="session",
-        live="400ms",
-        placeholder=placeholder,
-    )
-    return state.publish(setting)
+    return _bound(setting, st.text_input, live="400ms", placeholder=placeholder)
 
 
 def several(setting: Numbers) -> tuple[int, ...]:

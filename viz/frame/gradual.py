@@ -1,29 +1,24 @@
 """Figures of a long computation: drawn as far as it has come, stopped and gone on with."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from model.analysis.exact import Filling
 from viz.digits import or_none
-from viz.frame import notices, state, words
+from viz.frame import memory, notices, state, words
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
 MOST_UNASKED = 64  # tokens up to which exact values begin by themselves
 LONG = 90  # seconds from which minutes are said
 
 
-class Gradual(Protocol):
+class Asked(Protocol):
     """A computation that is done in pieces."""
 
     is_running: bool
-
-    @property
-    def is_done(self) -> bool:
-        """Whether everything is there."""
-        ...
 
     @property
     def progress(self) -> float:
@@ -33,6 +28,33 @@ class Gradual(Protocol):
     def advance(self, seconds: float) -> None:
         """Compute a piece, and further ones while there is time."""
         ...
+
+
+class Gradual(Asked, Protocol):
+    """One that knows when all is there."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything is there."""
+        ...
+
+
+class Button(NamedTuple):
+    """What begins a work: its label, at first and again, and its icon."""
+
+    first: str
+    again: str
+    icon: str
+
+    def draw(self, work: Asked | None) -> bool:
+        """Whether it was pressed; while the work runs it is the one that stops it."""
+        if work is not None and work.is_running:
+            return st.button("Stop", icon=":material/stop:")
+        label = self.first if work is None else self.again
+        return st.button(label, icon=f":material/{self.icon}:", type="primary")
+
+
+Work = TypeVar("Work", bound=Asked)
 
 
 def draw(
@@ -67,6 +89,41 @@ def draw(
 def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") -> None:
     """The same of figures whose cells are estimated before they are exact."""
     draw(filling, figures, lambda: said_of(filling, filling.is_running), key)
+
+
+def when_asked(
+    key: str,
+    made_with: object,
+    begin: Callable[[], Work],
+    button: Button,
+    said: Callable[[Work], str],
+    figures: Callable[[Work], object] = lambda work: None,
+) -> Work | None:
+    """The last work that was made with the same, once it is over; None before and meanwhile.
+
+    A button begins it, and stops it while it runs; `figures` are of what has come so far.
+    """
+    found: Work | None = memory.remembered(key, made_with)
+    is_running = found is not None and found.is_running
+
+    def step() -> None:
+        work: Work | None = memory.remembered(key, made_with)
+        running = work if work is not None and work.is_running else None
+        pressed = button.draw(work)
+        if running is not None and pressed:
+            running.is_running = False
+        elif pressed:
+            memory.remember(key, made_with, begin())
+        elif running is not None:
+            st.progress(running.progress, said(running))
+            running.advance(TICK_SECONDS)
+        if work is not None:
+            figures(work)
+        if pressed or (running is not None and not running.is_running):
+            notices.run_again()  # the clock of the fragment starts or stops with the whole page
+
+    st.fragment(notices.guarded(step), run_every=PAUSE_SECONDS if is_running else None)()
+    return None if is_running else found
 
 
 def _bar(work: Gradual, said: str, key: str) -> None:

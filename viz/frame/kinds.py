@@ -225,8 +225,7 @@ class Numbers(Setting[tuple[int, ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
         """Those that exist, each once; the others are let go, and named."""
-        words = list(raw) if isinstance(raw, list | tuple) else filter(None, str(raw).split("-"))
-        found = {str(word): _number(word) for word in words}
+        found = {str(word): _number(word) for word in _parts(raw, "-")}
         good = tuple(
             dict.fromkeys(int(x) for x in found.values() if x is not None and x in self.options)
         )
@@ -248,7 +247,7 @@ class Group(Setting[tuple[Any, ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[Any, ...], str | None]:
         """Each part's nearest; a part that is left out has its default."""
-        words = list(raw) if isinstance(raw, list | tuple) else str(raw).split(",")
+        words = _parts(raw, ",")
         found = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
         value = (*(part for part, _ in found), *self.default[len(found) :])
         return value, next((line for _, line in found if line), None)
@@ -267,8 +266,7 @@ class Ids(Setting[tuple[int, ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
         """As many as there are before the first that does not exist; what follows hangs on it."""
-        is_several = isinstance(raw, list | tuple)
-        words = list(raw) if is_several else list(filter(None, str(raw).split("-")))
+        words = _parts(raw, "-")
         good = list(takewhile(lambda x: x in range(self.n), map(_number, words)))[: self.most]
         value = tuple(int(x) for x in good if x is not None)
         n_lost = len(words) - len(value)
@@ -290,9 +288,7 @@ class Places(Setting[tuple[int, ...]]):
         """Those that exist, each once; of what does not, the first few are named."""
         if raw == NO_PLACES:
             return (), None
-        is_several = isinstance(raw, list | tuple)
-        words = list(raw) if is_several else list(filter(None, str(raw).split(",")))
-        found = {str(word): _number(word) for word in words}
+        found = {str(word): _number(word) for word in _parts(raw, ",")}
         good = {int(x) for x in found.values() if x is not None and x in range(self.n)}
         lost = [word for word, number in found.items() if number not in range(self.n)]
         line = (
@@ -358,6 +354,11 @@ class Cells(Setting[tuple[tuple[int, int], ...]]):
         match = PAIR.fullmatch(text)
         cell = (int(match[1]), int(match[2])) if match else (self.n, self.n)
         return cell if max(cell) < self.n else None
+
+
+def _parts(raw: object, separator: str) -> list[object]:
+    """Several values as they are, or what a text has between its separators."""
+    return [*raw] if isinstance(raw, list | tuple) else [*filter(None, str(raw).split(separator))]
 
 
 def _joined(numbers: object) -> str:

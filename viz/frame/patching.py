@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from viz import runs
-from viz.frame import ASSETS, controls, state, two_inputs
+from viz.frame import ASSETS, controls, inputs, state
 from viz.frame.blanks import first_blank
 from viz.frame.settings import BLANKS, MODEL, SECOND, SENTENCE, SOURCE
 from viz.frame.view import View
@@ -66,7 +66,7 @@ def _take_over(changes: Settings) -> None:
 def second_input(view: View) -> str:
     """What is asked for the second input, until a person chooses: the pair's, or one made."""
     found = pair_of(view)
-    return two_inputs.ask(view, found.corrupt if found else _made_of(view))
+    return inputs.ask_second(view, found.corrupt if found else _made_of(view))
 
 
 def _made_of(view: View) -> str:

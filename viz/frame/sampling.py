@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from model.decoding.filters import GREEDY, Sampling
 from viz.frame import settings, state
@@ -47,11 +47,12 @@ def _nearest(setting: Setting[Value], raw: Mapping[str, object]) -> Value:
 
 def sliders(view: View) -> Sampling:
     """What the sliders say, from the session or the address."""
-    top_k = state.value(TOP_K.given(high=view.config.vocab_size))
-    return Sampling(
-        temperature=state.number(TEMPERATURE),
-        top_k=None if top_k is None else int(top_k),
-        top_p=state.number(TOP_P),
-        min_p=state.number(MIN_P),
-        order=state.value(ORDER),
+    vocab_size = view.config.vocab_size
+    chosen: tuple[Setting[Any], ...] = (
+        TEMPERATURE,
+        TOP_K.given(high=vocab_size),
+        TOP_P,
+        MIN_P,
+        ORDER,
     )
+    return sampling_of({x.name: state.value(x) for x in chosen}, vocab_size)

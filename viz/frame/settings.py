@@ -333,18 +333,12 @@ SETTINGS: dict[str, Setting] = {setting.name: setting for setting in DECLARED}
 # --- old links ---------------------------------------------------------------------------------
 
 OLD_NAMES = {
-    **dict.fromkeys(
-        (
-            *("after", "query", "swap", "near_token", "split_token", "block_token"),
-            *("tiled_query", "predicted_at"),
-        ),
-        TOKEN.name,
-    ),
+    **dict.fromkeys(("after", "query", "swap", "near_token", "split_token"), TOKEN.name),
+    **dict.fromkeys(("block_token", "tiled_query", "predicted_at"), TOKEN.name),
     **dict.fromkeys(("key", "swap_with", "arrow_query"), OTHER_TOKEN.name),
     **dict.fromkeys(("corrupt", "padded", "other_sentence"), SECOND.name),
-    **dict.fromkeys(
-        ("root_seed", "points", "additive_seed", "depth_seed", "damage_seed"), SEED.name
-    ),
+    **dict.fromkeys(("root_seed", "points", "additive_seed"), SEED.name),
+    **dict.fromkeys(("depth_seed", "damage_seed"), SEED.name),
     **dict.fromkeys(("cost_window", "kept_window"), WINDOW.name),
     **dict.fromkeys(("expected", "explained"), ANSWER.name),
     "versus": INSTEAD.name,

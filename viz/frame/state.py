@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 WAITING = "set-and-not-drawn"
 LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
 TYPED = "last-sentence-that-was-typed"
-SETTLED_ON = "pages-where-settings-were-settled"
+SETTLED_ON, CHOSEN = "pages-where-settings-were-settled", "settings-once-off-their-default"
 BEFORE, PUT = "address-before-the-last-step", "set-since-the-last-address"
 # Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
 # that it is sent. What is longer cannot be opened again.
@@ -53,11 +53,9 @@ def settle(setting: Setting) -> None:
     is_new = name in _waiting()
     raw = _waiting().pop(name) if is_new else st.session_state.get(name, _address().get(name))
     chosen, line = (setting.default, None) if raw is None else setting.nearest(raw)
-    page = st.session_state.get(PAGE.name)
-    last = st.session_state.setdefault(SETTLED_ON, {}).get(name, page)
-    st.session_state[SETTLED_ON][name] = page
-    if line and (is_new or last == page):  # what another page allowed nobody asked for here
-        notices.add(line)
+    if line and (is_new or not is_of_another_page(setting)):
+        notices.add(line)  # what another page allowed nobody asked for here
+    st.session_state.setdefault(SETTLED_ON, {})[name] = st.session_state.get(PAGE.name)
     if is_new or name not in st.session_state or chosen != raw:
         st.session_state[name] = chosen
 
@@ -71,16 +69,29 @@ def _waiting() -> dict[str, object]:
     return st.session_state.setdefault(WAITING, {})
 
 
+def is_of_another_page(setting: Setting) -> bool:
+    """Whether a value was settled last, and not set since, where another page was open."""
+    page = st.session_state.get(PAGE.name)
+    return st.session_state.get(SETTLED_ON, {}).get(setting.name, page) != page
+
+
 def unsettled() -> set[str]:
     """Names of what was set and not drawn yet."""
     return set(_waiting())
 
 
 def _follow(setting: Setting) -> None:
-    """A value that is still the last default becomes the new one."""
+    """A value that is still the last default becomes the new one.
+
+    Not the default of another page for one that a person chose before: it stands there as well.
+    """
     key = f"default-{setting.name}"
     last = st.session_state.get(key, setting.default)
-    if last != setting.default and st.session_state.get(setting.name) == last:
+    value, chosen = st.session_state.get(setting.name), st.session_state.setdefault(CHOSEN, set())
+    if value not in (None, last):
+        chosen.add(setting.name)
+    is_kept = setting.name in chosen and is_of_another_page(setting)
+    if last != setting.default and value == last and not is_kept:
         st.session_state[setting.name] = setting.default
     st.session_state[key] = setting.default
 

@@ -14,6 +14,7 @@ from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_translation_che
 from tests.model.conftest import Command
 
 OTHER = SENTENCE.replace("cat", "tat")
+A_CAT = ("--checkpoint", "stories", "--text", "A cat.", "--second")
 
 
 def test_the_last_line_has_every_grid(tmp_path: Path, command: Command) -> None:
@@ -35,20 +36,6 @@ def test_the_last_line_has_every_grid(tmp_path: Path, command: Command) -> None:
         assert -1 <= answer["correlation_with_estimate"][name] <= 1
     assert (answer["answer"], answer["against"], answer["into"]) == ("t", "m", "first")
     assert answer["of_base"] == pytest.approx(found.kept.of_base, abs=1e-6)
-
-
-def test_each_refusal_is_one_line(tmp_path: Path, command: Command) -> None:
-    folder = tiny_checkpoint(tmp_path / "mine")
-    given = ("--checkpoint", folder, "--text", SENTENCE, "--second")
-    for arguments, said in (
-        ((*given, "the cat"), "they part at “␣” and the end"),
-        ((*given, ""), "the text has 0 tokens; give 1 to 23"),
-        ((*given, OTHER, "--answer", "cats"), "“cats” has 4 tokens; give an answer of one"),
-    ):
-        result = command(patch, *arguments)
-        assert result.code == 2
-        (line,) = result.err
-        assert said in line
 
 
 def shares(answer: dict, grid: str) -> np.ndarray:
@@ -94,7 +81,7 @@ def test_a_blank_is_hidden_in_both(command: Command) -> None:
     assert grid[0].tolist() == [0, 0, 0, 1, 0, 0, 0], "the word that differs gives all of it"
     result = command(patch, "--checkpoint", "blank", *words, "--blank", 9)
     assert result.code == 2
-    assert "token 9 is none of 0 to 6" in result.err[0]
+    assert "token 9 is to be a blank but the text has 7 tokens" in result.err[0]
 
 
 def test_the_class_of_a_picture_is_asked(command: Command) -> None:
@@ -111,7 +98,7 @@ def test_the_class_of_a_picture_is_asked(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--checkpoint", "digits", "--second", "1"), "give --image FILE.npz"),
+        (("--checkpoint", "digits", "--second", "1"), "give it --image FILE.npz"),
         (
             ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", "999999"),
             "999999 is none",
@@ -119,10 +106,13 @@ def test_the_class_of_a_picture_is_asked(command: Command) -> None:
         (
             ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", "1",
              "--answer", "seven"),
-            "“seven” is no class; give its number",
+            "'seven' is not one token of digits; give one, or its id",
         ),
         (("--checkpoint", "stories", "--second", "A cat."), "takes a text; give it --text"),
         (("--checkpoint", "stories", "--text", "A cat."), "give --second"),
+        ((*A_CAT, "A"), "and the end"),
+        ((*A_CAT, ""), "the text is empty; give a sentence of at least one token"),
+        ((*A_CAT, "A dog.", "--answer", "cats and"), "'cats and' is not one token of stories"),
         (
             ("--checkpoint", "translate", "--text", "A man.", "--second", "A big man."),
             "they part at “man” and “big”",
@@ -130,11 +120,11 @@ def test_the_class_of_a_picture_is_asked(command: Command) -> None:
         (
             ("--checkpoint", "translate", "--text", "A man.", "--second", "A dog.", "--target",
              "ein " * 130),
-            "the context is 128",
+            "the model's context is 128",
         ),
     ],
 )  # fmt: skip
-def test_other_refusals_are_one_line(words: tuple[str, ...], said: str, command: Command) -> None:
+def test_each_refusal_is_one_line(words: tuple[str, ...], said: str, command: Command) -> None:
     result = command(patch, *words)
     assert result.code == 2
     (line,) = result.err

@@ -282,3 +282,15 @@ def test_what_was_chosen_on_one_page_stands_on_the_next() -> None:
     assert not any("exist" in line for line in lines(app, "note"))
     go(app, "Why √d?")
     assert control(app, "seed") == 7
+
+
+def test_what_was_chosen_stands_on_the_next_page_but_one() -> None:
+    """Where it is the default of the page between, too; a second sentence where it fits."""
+    app = open_page("Explanation", sentence=GIRL, metric="difference", second="A man.")
+    for page in ("Patching", "Explanation"):
+        go(app, page)
+        assert control(app, "metric") == "difference"
+    go(app, "Attention")
+    chosen(app, second="A cat sat.")
+    go(app, "Patching")
+    assert lines(app, "error") == [] and control(app, "second") != "A cat sat."

@@ -19,7 +19,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, stories
 from viz import runs
-from viz.frame import measured
+from viz.frame import gradual
 
 GPT = {"shape": "your own"}
 LLAMA = "12,768,3072,12,12,64,50257,0,llama"
@@ -85,7 +85,7 @@ def test_every_architecture_is_counted(model: str) -> None:
 
 
 def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured, "TICK_SECONDS", 60.0)
+    monkeypatch.setattr(gradual, "TICK_SECONDS", 60.0)
     monkeypatch.setattr(cost_timing, "ROUNDS", 5)
     app = open_page("Cost", sentence=TOM, left_out="128")
     assert all(sent["key"] != "pass-times" for sent in charts(app))

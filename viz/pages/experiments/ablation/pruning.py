@@ -1,18 +1,17 @@
 """How many heads can go: greedy pruning, step by step, stoppable."""
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.ablation import n_prunable
 from viz.digits import digits
 from viz.figures.ablation import pruning_curve
-from viz.frame import layout, memory, notices, words
+from viz.frame import gradual, layout, words
 from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import ablating
 
-TICK_SECONDS, PAUSE_SECONDS = 0.15, 0.05
 RISE = 0.05  # of the loss, up to which heads can go
 PRUNING = "pruning"
+BUTTON = gradual.Button("Prune heads", "Prune again", "content_cut")
 
 
 def section(experiment: Experiment) -> None:
@@ -23,43 +22,21 @@ def section(experiment: Experiment) -> None:
         "Greedy pruning, as Michel et al. 2019 and Voita et al. 2019 do it on whole test sets; "
         "here it is on this one input, so that more heads can go than on all texts together.",
     )
-    view = experiment.view
-    made_with = view.run.key
-    found: ablating.Pruning | None = memory.remembered(PRUNING, made_with)
-    is_running = found is not None and found.is_running
-    draw = notices.guarded(lambda: _prune_on(experiment, made_with))
-    st.fragment(draw, run_every=PAUSE_SECONDS if is_running else None)()
-
-
-def _prune_on(experiment: Experiment, made_with: object) -> None:
-    """The button, the curve so far, and while it runs the next steps."""
-    found: ablating.Pruning | None = memory.remembered(PRUNING, made_with)
-    running = found if found is not None and found.is_running else None
-    pressed = _button(found)
-    if running is not None and pressed:
-        running.is_running = False
-    elif pressed:
-        view = experiment.view
-        begun = ablating.pruning(view.handle, view.run, experiment.judged.targets)
-        memory.remember(PRUNING, made_with, begun)
-    elif running is not None:
-        running.advance(TICK_SECONDS)
-        st.progress(running.progress, f"{len(running.steps)} of {running.n} heads are off")
-    if found is not None and found.steps:
-        _curve(experiment, found)
-    if pressed or (running is not None and not running.is_running):
-        notices.run_again()  # the clock of the fragment starts or stops with the whole page
-
-
-def _button(found: ablating.Pruning | None) -> bool:
-    if found is not None and found.is_running:
-        return st.button("Stop", icon=":material/stop:")
-    label = "Prune heads" if found is None else "Prune again"
-    return st.button(label, icon=":material/content_cut:", type="primary")
+    view, targets = experiment.view, experiment.judged.targets
+    gradual.when_asked(
+        PRUNING,
+        view.run.key,
+        lambda: ablating.pruning(view.handle, view.run, targets),
+        BUTTON,
+        lambda work: f"{len(work.steps)} of {work.n} heads are off",
+        lambda work: _curve(experiment, work),
+    )
 
 
 def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
     whole, steps = experiment.whole_loss, found.steps
+    if not steps:
+        return
     losses = np.array([whole, *(step.loss for step in steps)])
     trace = experiment.view.run.trace
     names = ["none", *(name_of(step.part, trace) for step in steps)]

@@ -12,16 +12,16 @@ from viz.frame import (
     answers,
     controls,
     gradual,
+    inputs,
     inspector,
     layout,
     memory,
     notices,
-    one_input,
     state,
     tables,
     words,
 )
-from viz.frame.one_input import One
+from viz.frame.inputs import One
 from viz.frame.page import Page
 from viz.frame.settings import ARROW, MEASURE, METRIC
 from viz.frame.view import View
@@ -43,9 +43,9 @@ NAMED = {
 def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("explanation"):
-        one = one_input.choose(view)
-        group = one_input.group(view)
-        query = one_input.query(view, one, group)
+        one = inputs.one_of(view)
+        group = inputs.group(view)
+        query = inputs.query(view, one, group)
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
     notices.show()

@@ -8,7 +8,7 @@ import numpy as np
 
 from model.analysis.metrics import Metric
 from viz.frame import links, state
-from viz.frame.one_input import One
+from viz.frame.inputs import One
 from viz.frame.said import Piece, Word
 from viz.frame.settings import ARROW
 from viz.frame.view import View

@@ -20,9 +20,9 @@ from viz.frame import (
     words,
 )
 from viz.frame import patching as asked
+from viz.frame.inputs import Two, two_of
 from viz.frame.page import Page
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
-from viz.frame.two_inputs import Two, two_of
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate

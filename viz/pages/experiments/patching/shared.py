@@ -9,8 +9,8 @@ from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector, links, state
+from viz.frame.inputs import Two
 from viz.frame.settings import PATCH
-from viz.frame.two_inputs import Two
 from viz.frame.view import View
 from viz.runs.patching import Request
 
