@@ -14,36 +14,20 @@ from viz.kit.parts import strip
 from viz.live import component
 from viz.runs.kept import kept
 
-# Which part of the model a page is about; one about all of it is not entered.
+# Pages about each part of the model; a part leads to the first of them that applies.
 ABOUT = {
-    **dict.fromkeys(("Tokens",), "tokens"),
-    **dict.fromkeys(("Embeddings and similarity",), "embed"),
-    **dict.fromkeys(("Positional encoding", "Order"), "positions"),
-    **dict.fromkeys(
-        (
-            *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand"),
-            *("Why √d?", "Kernels", "Cheaper attention", "KV cache", "Explanation"),
-        ),
-        "layer",
-    ),
-    **dict.fromkeys(
-        (
-            *("Transformer block", "Why the residual?", "Logit lens"),
-            *("Contributions", "Ablation", "Patching"),
-        ),
-        "stream",
-    ),
-    **dict.fromkeys(
-        ("Next token", "Beam search", "Masked language model", "Translation", "Vision"), "end"
-    ),
-}
-# Pages a part leads to, the first of them that applies.
-WAYS = {
     "tokens": ("Tokens",),
     "embed": ("Embeddings and similarity",),
-    "positions": ("Positional encoding",),
-    "stream": ("Transformer block", "Why the residual?"),
-    "end": ("Next token", "Masked language model", "Translation", "Vision"),
+    "positions": ("Positional encoding", "Order"),
+    "layer": (
+        *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand", "Why √d?"),
+        *("Kernels", "Cheaper attention", "KV cache", "Explanation"),
+    ),
+    "stream": (
+        *("Transformer block", "Why the residual?", "Logit lens"),
+        *("Contributions", "Ablation", "Patching"),
+    ),
+    "end": ("Next token", "Masked language model", "Translation", "Vision", "Beam search"),
 }
 # What comes out is called so, and what a model must offer for it beside what its page needs.
 ENDS: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -56,16 +40,13 @@ ENDS: Mapping[str, tuple[str, frozenset[str]]] = {
 
 def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
     """Draw the map of what runs; `told` stands in the place of the tokens, where it is given."""
-    about = ABOUT.get(page.TITLE, "")
-    here = {other.TITLE: other for other in pages}
-    ways = {
-        part: title
-        for part, titles in WAYS.items()
-        for title in titles[::-1]
-        if title in here and _applies(here[title], view)
-    }
-    stays = about in ("layer", "stream") and not getattr(page, "ARCHITECTURE", "")
-    ways["layer"] = page.TITLE if stays else "Attention"
+    about = next((part for part, titles in ABOUT.items() if page.TITLE in titles), "")
+    applying = {other.TITLE for other in pages if _applies(other, view)}
+    found = {part: [x for x in titles if x in applying] for part, titles in ABOUT.items()}
+    ways = {part: titles[0] for part, titles in found.items() if titles}
+    stays = about in ("layer", "stream")
+    if stays:
+        ways["layer"] = page.TITLE
     if "end" in ways:
         ways["called"] = ENDS[ways["end"]][0]
     lit = f"{view.attention}.{view.layer}" if stays else ""
