@@ -23,15 +23,20 @@ export default {
       const palette = dressed(el, /** @type {any} */ (model.get("themes")));
       const strip = new Strip(/** @type {StripSpec} */ (model.get("spec")), palette);
       el.replaceChildren(strip.node);
-      const [lit] = el.querySelectorAll("[aria-current]");
       const isIn = focused && el.querySelector(`[data-part="${CSS.escape(focused)}"]`);
       if (isIn instanceof HTMLElement) isIn.focus();
-      // What has no room scrolls: the part that the page is about is in sight.
-      const right = lit?.getBoundingClientRect().right ?? 0;
-      strip.node.scrollLeft = right - strip.node.getBoundingClientRect().right;
+      bring();
+    };
+    // What has no room scrolls: the part that the page is about is in sight.
+    const bring = () => {
+      const [nav, lit] = [el.firstElementChild, el.querySelector("[aria-current]")];
+      const [right, most] = [lit, nav].map((one) => one?.getBoundingClientRect().right ?? 0);
+      if (nav && right > most) nav.scrollLeft += right - most;
     };
     for (const name of /** @type {const} */ (["spec", "themes"])) model.on(name, draw, signal);
-    watchTheme(new Lifetime(signal), draw);
+    const lifetime = new Lifetime(signal);
+    watchTheme(lifetime, draw);
+    lifetime.watchSize(el, bring);
     draw();
   },
 };
@@ -71,7 +76,7 @@ class Strip {
       this.#part("embed", "embedding", this.#vectors("embed", band)),
       ways.positions ? this.#part("positions", "position", above) : "",
       ...columns.map((column, i) => (column.band === band ? this.#layer(i) : "")),
-      ways.stream ? this.#part("stream", "stream", null) : "",
+      ways.stream && band === bands.length - 1 ? this.#part("stream", "stream", null) : "",
     ];
   }
 
