@@ -15,36 +15,20 @@ from viz.kit.parts import strip
 from viz.live import component
 from viz.runs.kept import kept
 
-# Which part of the model a page is about; one about all of it is not entered.
+# Pages about each part of the model; a part leads to the first of them that applies.
 ABOUT = {
-    **dict.fromkeys(("Tokens",), "tokens"),
-    **dict.fromkeys(("Embeddings and similarity",), "embed"),
-    **dict.fromkeys(("Positional encoding", "Order"), "positions"),
-    **dict.fromkeys(
-        (
-            *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand"),
-            *("Why √d?", "Kernels", "Cheaper attention", "KV cache", "Explanation"),
-        ),
-        "layer",
-    ),
-    **dict.fromkeys(
-        (
-            *("Transformer block", "Why the residual?", "Logit lens"),
-            *("Contributions", "Ablation", "Patching"),
-        ),
-        "stream",
-    ),
-    **dict.fromkeys(
-        ("Next token", "Beam search", "Masked language model", "Translation", "Vision"), "end"
-    ),
-}
-# Pages a part leads to, the first of them that applies.
-WAYS = {
     "tokens": ("Tokens",),
     "embed": ("Embeddings and similarity",),
-    "positions": ("Positional encoding",),
-    "stream": ("Transformer block", "Why the residual?"),
-    "end": ("Next token", "Masked language model", "Translation", "Vision"),
+    "positions": ("Positional encoding", "Order"),
+    "layer": (
+        *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand", "Why √d?"),
+        *("Kernels", "Cheaper attention", "KV cache", "Explanation"),
+    ),
+    "stream": (
+        *("Transformer block", "Why the residual?", "Logit lens"),
+        *("Contributions", "Ablation", "Patching"),
+    ),
+    "end": ("Next token", "Masked language model", "Translation", "Vision", "Beam search"),
 }
 ENDS = {  # what comes out is called so
     "Next token": "next token",
@@ -56,16 +40,13 @@ ENDS = {  # what comes out is called so
 
 def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
     """Draw the map of what runs; `told` stands in the place of the tokens, where it is given."""
-    about = ABOUT.get(page.title, "")
-    here = {other.title: other for other in pages}
-    ways = {
-        part: title
-        for part, titles in WAYS.items()
-        for title in titles[::-1]
-        if title in here and not missing(here[title].needs, view.offers)
-    }
+    about = next((part for part, titles in ABOUT.items() if page.title in titles), "")
+    applying = {one.title for one in pages if not missing(one.needs, view.offers)}
+    found = {part: [x for x in titles if x in applying] for part, titles in ABOUT.items()}
+    ways = {part: titles[0] for part, titles in found.items() if titles}
     stays = about in ("layer", "stream")
-    ways["layer"] = page.title if stays else "Attention"
+    if stays:
+        ways["layer"] = page.title
     if "end" in ways:
         ways["called"] = ENDS[ways["end"]]
     lit = f"{view.attention}.{view.layer}" if stays else ""

@@ -49,7 +49,7 @@ class Track(Generic[Entry]):
 
 
 FIND = (
-    '<button type="button" class="hl-find"><span class="hl-icon" aria-hidden="true">search</span>'
+    '<button type="button"><span class="hl-icon" aria-hidden="true">search</span>'
     "Search<kbd>Ctrl K</kbd></button>"
 )
 

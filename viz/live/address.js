@@ -223,7 +223,7 @@ function follow(event) {
   if (link.closest(".hl-rail, .hl-search")) closeDrawer();
   if (page !== undefined) {
     mark(link);
-    go({ page, changes });
+    go(changes ? { page, changes } : { page });
   } else if (changes === undefined) go({ query: link.search, is_new: true });
   else {
     if (fullscreen === undefined) leaveFullScreen();

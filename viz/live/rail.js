@@ -10,7 +10,7 @@ const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 let search = () => {};
 
 /**
- * @param {{parentElement: HTMLElement, data: {found: import("./search.js").Entry[]}}} call
+ * @param {{parentElement: HTMLElement, data: {found: any[]}}} call
  * @returns {() => void} what to call when the component is taken off the page
  */
 export default function keepOpened({ parentElement, data }) {
@@ -34,7 +34,7 @@ export default function keepOpened({ parentElement, data }) {
 /** @type {import("./search.js").Search | undefined} */
 let box;
 
-/** @param {import("./search.js").Entry[]} entries */
+/** @param {any[]} entries */
 async function open(entries) {
   const { Search } = await import(new URL("live/search.js", document.baseURI).href);
   box ??= new Search();
@@ -101,7 +101,7 @@ function restore(rail) {
  * @param {Event} event
  */
 function noteOpened({ target }) {
-  if (target instanceof Element && target.closest(".hl-find")) search();
+  if (target instanceof Element && target.closest("button")) search();
   const track = target instanceof Element ? target.closest("summary")?.parentElement : null;
   if (!(track instanceof HTMLDetailsElement)) return;
   const { group = "" } = track.dataset;

@@ -54,10 +54,9 @@ def test_each_of_thirty_layers_is_reached_by_keys_and_markup_is_text(
     for _ in range(26):
         bare.keyboard.press("ArrowRight")
     focused = nav.locator(":focus")
-    expect(focused).to_have_attribute("data-with", "layer=29")
-    expect(focused).to_have_attribute("href", "?page=Attention&layer=29")
+    expect(focused).to_have_attribute("data-with", "attention=decoder.attn&layer=29")
     bare.keyboard.press("ArrowRight")
-    expect(focused).to_have_attribute("data-with", "layer=29")
+    expect(focused).to_have_attribute("data-with", "attention=decoder.attn&layer=29")
     expect(nav.locator("a[tabindex='0']")).to_have_count(1)
     assert nav.locator("img, b").count() == 0
     expect(nav.locator("bdi").last).to_have_text(HOSTILE)

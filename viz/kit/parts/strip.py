@@ -58,12 +58,12 @@ def at(part: Part, ways: Mapping[str, str], lit: str, layer: str, told: str = ""
 def _tokens(stream: Stream, given: np.ndarray | None) -> dict[str, Any]:
     """The tokens of a stream, what was predicted of them, and what their signs mean."""
     if stream.kind == "patches":
-        return {"kind": stream.kind, "labels": [], "given": None, "legend": ""}
+        return {"called": "patches", "labels": [], "given": None, "legend": ""}
     labels = stream_labels(stream)
     bars = [] if given is None else ["bar: predicted probability of this token"]
     shares = None if given is None else [finite(value) for value in given]
     legend = "; ".join([*bars, *signs(labels)])
-    return {"kind": stream.kind, "labels": labels, "given": shares, "legend": legend}
+    return {"called": "tokens", "labels": labels, "given": shares, "legend": legend}
 
 
 def _maps(picture: Picture) -> np.ndarray:
