@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from viz.frame import gradual
+from viz.digits import digits
+from viz.frame import gradual, words
 from viz.runs.measuring import Measuring
 
 BUTTON = gradual.Button("Measure on this machine", "Measure again", "timer")
@@ -17,3 +18,13 @@ def measured_when_asked(
     Nothing is to be drawn meanwhile: a browser at work on the same machine would be timed too.
     """
     return gradual.when_asked(key, made_with, begin, BUTTON, lambda _: "Measuring …")
+
+
+def say_disturbed(spread: float) -> None:
+    """That the times of one length lie too far apart to trust, where they do."""
+    if spread > UNSTEADY:
+        words.notice(
+            "Other work disturbed this measurement: half of the times of one length lie a factor "
+            f"of {digits(spread, 1)} apart. Measure again when the machine is quiet.",
+            kind="hint",
+        )

@@ -48,11 +48,5 @@ def _nearest(setting: Setting[Value], raw: Mapping[str, object]) -> Value:
 def sliders(view: View) -> Sampling:
     """What the sliders say, from the session or the address."""
     vocab_size = view.config.vocab_size
-    chosen: tuple[Setting[Any], ...] = (
-        TEMPERATURE,
-        TOP_K.given(high=vocab_size),
-        TOP_P,
-        MIN_P,
-        ORDER,
-    )
+    chosen: tuple[Any, ...] = (TEMPERATURE, TOP_K.given(high=vocab_size), TOP_P, MIN_P, ORDER)
     return sampling_of({x.name: state.value(x) for x in chosen}, vocab_size)

@@ -5,7 +5,7 @@ import streamlit as st
 from model.analysis.timing import TimingSummary, growth, summarise
 from viz.figures.cache import timing_lines
 from viz.frame import inspector, layout, tables, words
-from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.measured import UNSTEADY, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure
 
@@ -60,13 +60,7 @@ def _measured(view: View, summary: TimingSummary) -> None:
         f"both ways gave the same logits, max error {summary.difference:.1e} (allowed "
         f"{ALLOWED_ERROR:.0e}).",
     )
-    if summary.spread > UNSTEADY:
-        words.notice(
-            f"Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {summary.spread:.1f} apart, too unsteady to say how they grow. Measure again when "
-            "the machine is quiet.",
-            kind="hint",
-        )
+    say_disturbed(summary.spread)
 
 
 def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:

@@ -8,7 +8,7 @@ from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
 from viz.frame import controls, inspector, layout, notices, settings, tables, words
-from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said
 from viz.frame.view import View
 from viz.runs import counting
@@ -143,12 +143,7 @@ def _figure(view: View, found: Measured) -> None:
         f"{found.asked} the fits say {digits(predicted[0, 0], 2)} and {digits(predicted[1, 0], 2)};"
         f" measured: {digits(median, 2)}.",
     )
-    if found.spread > UNSTEADY:
-        words.notice(
-            "Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {digits(found.spread, 1)} apart. Measure again when the machine is quiet.",
-            kind="hint",
-        )
+    say_disturbed(found.spread)
 
 
 def _in_ms(value: float, places: int = 2) -> str:

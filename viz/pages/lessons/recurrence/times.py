@@ -9,7 +9,7 @@ from viz import formulas_recurrence as formulas
 from viz.digits import digits
 from viz.figures.recurrence import time_lines
 from viz.frame import inspector, layout, tables, words
-from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.pages.lessons.recurrence.shared import NAMES, Shown
 from viz.runs import recurring
 
@@ -92,12 +92,7 @@ def _measured(shown: Shown, summary: WaysSummary) -> None:
         "first quartile to the third. One row, its target known, on one CPU thread, where a step "
         "that need not wait gains less than on a GPU."
     )
-    if summary.spread > UNSTEADY:
-        words.notice(
-            "Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {digits(summary.spread, 1)} apart. Measure again when the machine is quiet.",
-            kind="hint",
-        )
+    say_disturbed(summary.spread)
     inspector.source("model.recurrence.timing.time_translators")
     inspector.check(
         summary.difference <= ALLOWED_ERROR,
