@@ -78,7 +78,7 @@ def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str], colors: Pale
         colors,
         Sheet(HEIGHT, title),
         x={"title": measure},
-        y={"title": f"lost without the arrow, {unit}"},
+        y={"title": f"lost without the edge, {unit}"},
         extras=Extras(layout=LEGEND_BELOW),
     )
 

@@ -15,7 +15,7 @@ from viz.theme import Palette, color_scale
 
 ROW_PIXELS, LEAST_HEIGHT = 26, 250
 LABEL_CHARACTERS = 14
-WHOLE = Scale("put back (1 = all)", -1.0, 1.0, signed=True)
+WHOLE = Scale("recovered (1 = all)", -1.0, 1.0, signed=True)
 SCATTER_HEIGHT = 380
 
 
@@ -86,7 +86,7 @@ def _said(grid: Grid, labels: Sequence[str]) -> list[list[str]]:
     return [
         [
             f"L{layer}, {grid.column_title} <b>{labels[column]}</b><br>"
-            f"put back <b>{digits(grid.shares[layer, column], 3)}</b><br>"
+            f"recovered <b>{digits(grid.shares[layer, column], 3)}</b><br>"
             f"metric {digits(grid.values[layer, column], 4)}<br>"
             f"{'estimate' if grid.estimated[layer, column] else 'exact'}"
             for column in range(grid.shares.shape[1])
@@ -126,6 +126,6 @@ def estimate_scatter(
         colors,
         Sheet(SCATTER_HEIGHT, "Every cell: estimate and exact"),
         x={"title": "estimate: gradient × difference"},
-        y={"title": "exact, put back"},
+        y={"title": "exact, recovered"},
         extras=Extras(layout=LEGEND_BELOW),
     )

@@ -2,10 +2,9 @@
 
 Options, bounds and defaults that only the model, the sentence or an instrument knows are left
 empty here and given where the setting is used, with `Setting.given`. Names are the address's, so
-they stay; what an old link may still say is in `OLD_NAMES` and `OLD_VALUES`.
+they stay; what an old link may still say is in `viz.frame.old_links`.
 """
 
-from collections.abc import Mapping
 from itertools import permutations
 
 from model.decoding.filters import DEFAULT_ORDER
@@ -207,8 +206,8 @@ MEASURES = {
     "gradients": "gradient × attention",
 }
 MEASURE = named("measure", "Measure", MEASURES, "Explanation")
-ARROW = Choice[str]("arrow", "Arrow", "", page="Explanation", follows=True)
-ARROWS_OF = Choice[str]("arrows_of", "Arrows of", "", page="Explanation", follows=True)
+ARROW = Choice[str]("arrow", "Edge", "", page="Explanation", follows=True)
+ARROWS_OF = Choice[str]("arrows_of", "Edges of", "", page="Explanation", follows=True)
 NEURON = Pair("neuron", "Neuron", None, page="Contributions")
 OFF = Switched("off", "Off", (), page="Ablation")
 STANDS_IN = Choice[str]("stands_in", "Set to", "zero", ("zero",), page="Ablation")
@@ -329,74 +328,3 @@ SCALING_COUNTED = named("scaling_counted", "Parameters", PARAMETERS, "Scaling")
 
 DECLARED = [found for found in globals().values() if isinstance(found, Setting)]
 SETTINGS: dict[str, Setting] = {setting.name: setting for setting in DECLARED}
-
-# --- old links ---------------------------------------------------------------------------------
-
-OLD_NAMES = {
-    **dict.fromkeys(("after", "query", "swap", "near_token", "split_token"), TOKEN.name),
-    **dict.fromkeys(("block_token", "tiled_query", "predicted_at"), TOKEN.name),
-    **dict.fromkeys(("key", "swap_with", "arrow_query"), OTHER_TOKEN.name),
-    **dict.fromkeys(("corrupt", "padded", "other_sentence"), SECOND.name),
-    **dict.fromkeys(("root_seed", "points", "additive_seed"), SEED.name),
-    **dict.fromkeys(("depth_seed", "damage_seed"), SEED.name),
-    **dict.fromkeys(("cost_window", "kept_window"), WINDOW.name),
-    **dict.fromkeys(("expected", "explained"), ANSWER.name),
-    "versus": INSTEAD.name,
-    "asked": METRIC.name,
-    "kept_global": GLOBAL.name,
-    "cost_tokens": CONTEXT.name,
-    "decode": DECODING.name,
-    "beam_tokens": NEW_TOKENS.name,
-    "beams": BEAM_WIDTH.name,
-    "filler": PAD_TOKENS.name,
-    "compare": SCHEME.name,
-}
-OLD_VALUES = {
-    ("side", "front"): "left",
-    ("side", "behind"): "right",
-    ("scheme", "yes"): "compare",
-    ("mode", "sampled"): "sampling",
-    ("top_k", "-1"): "all",
-    ("top_k", "0"): "all",
-    ("page", "Tours"): "Home",
-    ("page", "Encoder"): "Masked language model",
-    ("page", "Several heads"): "Multi-head attention",
-    ("page", "The block"): "Transformer block",
-    ("page", "Positions"): "Positional encoding",
-    ("page", "Similarity"): "Embeddings and similarity",
-    ("page", "Lens"): "Logit lens",
-    ("page", "Cache"): "KV cache",
-    ("page", "Predict"): "Next token",
-    ("page", "Generate"): "Next token",
-}
-
-
-# Pages that had a model of their own, and what it was called in the address.
-OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
-HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
-
-
-def modern(address: Mapping[str, str]) -> dict[str, str]:
-    """What an address says in today's names and values.
-
-    An old name wins: all but `after`, the first, were one page's own, whose address has it.
-    """
-    if address.get("page") == "Generate" and address.get("mode") == "beam":
-        address = {**address, "page": "Beam search"}
-        del address["mode"]
-    if "instead" in address and address.get("page") == "Contributions":
-        address = {"metric": "difference", **address}  # it was asked for with the other token
-    today = {name: of for name, of in address.items() if name not in OLD_NAMES}
-    today |= {new: address[name] for name, new in OLD_NAMES.items() if name in address}
-    for group in (setting for setting in DECLARED if isinstance(setting, Group)):
-        if any(part.name in today for part in group.parts):
-            parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
-            today[group.name] = ",".join(parts)
-    found = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
-    models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
-    if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
-        found["model"] = model
-    if at := found.pop(HEAD_IN_ONE, ""):
-        names = (HEAD_GROUP.name, LAYER.name, HEAD.name)
-        found = dict(zip(names, at.rsplit(".", 2), strict=False)) | {LARGE.name: "yes"} | found
-    return found

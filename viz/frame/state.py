@@ -14,7 +14,8 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR, modern
+from viz.frame.old_links import modern
+from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
 

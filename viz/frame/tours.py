@@ -19,8 +19,9 @@ from streamlit.delta_generator import DeltaGenerator
 from model.files import read_text
 from model.lines import quoted, spelled
 from viz.frame import ASSETS, notices, state
+from viz.frame.old_links import modern
 from viz.frame.rail import Lesson
-from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR, modern
+from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR
 from viz.live import component
 
 FOLDER = ASSETS / "lessons"

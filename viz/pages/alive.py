@@ -96,7 +96,7 @@ KINDS = (
     Kind(
         _hidden,
         frozenset({"blanks", "vocabulary"}),
-        "read both sides of a hidden word and say what stood there. Click a word to hide it.",
+        "read both sides of a hidden word and predict the original. Click a word to hide it.",
         (
             words.Way(
                 "Masked language model",

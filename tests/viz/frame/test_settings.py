@@ -11,7 +11,8 @@ from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, go, lines, offered_of, open_page, query_of, whole
 from viz import runs, studio
 from viz.frame import settings
-from viz.frame.settings import OLD_NAMES, OLD_VALUES, SETTINGS, modern
+from viz.frame.old_links import OLD_NAMES, OLD_VALUES, modern
+from viz.frame.settings import SETTINGS
 
 PAGES = Path(studio.__file__).parent / "pages"
 

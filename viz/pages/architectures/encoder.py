@@ -86,7 +86,7 @@ def _found(view: View, whole: Run, places: Sequence[int]) -> list[Found]:
 def _say(view: View, whole: Run, found: Sequence[Found], hardest: int) -> None:
     """How many of the hidden tokens were found, and a word that is harder."""
     if not found:
-        words.caption("Nothing is hidden: click a word, and the model predicts what stood there.")
+        words.caption("Nothing is hidden: click a word, and the model predicts it.")
     elif len(found) == len(whole.trace.ids):
         words.caption("Every token is hidden: its length and positions are all that is left.")
     elif len(found) > 1:
@@ -300,10 +300,10 @@ def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes
 PAGE = Page(
     "Masked language model",
     ":material/space_bar:",
-    "Click a word to hide it: what stood there? An encoder looks at both sides.",
+    "Click a word to mask it: which was it? An encoder looks at both sides.",
     "BERT is an encoder alone (Devlin et al. 2019): every token attends to every other, and it "
     "is trained to predict tokens hidden behind [MASK]. In a hidden word’s place stands the "
-    "most likely token, in green where it is the one that stood there.",
+    "most likely token, in green where it is the original.",
     render,
     needs=("blanks",),
     shows_heads=True,

@@ -175,7 +175,7 @@ def test_every_architecture_has_its_arrows_and_its_tokens(name: str) -> None:
     query, asker, token = OTHERS[name]
     app = opened(**query)
     dots = chart(app, "arrows")
-    assert dots.layout["title"]["text"].endswith(f"arrows of {asker}")
+    assert dots.layout["title"]["text"].endswith(f"edges of {asker}")
     assert np.isfinite(numbers(dots.data[0]["y"])).all()
     assert np.abs(numbers(dots.data[0]["y"])).max() > 1e-3
     assert any(token in said for said in dots.data[0]["customdata"])

@@ -78,7 +78,7 @@ def test_every_grid_is_the_models_and_so_is_its_estimate() -> None:
     assert shown["logit of “she” − logit of “he”, first sentence"] == digits(kept.of_source)
     assert shown["logit of “she” − logit of “he”, second sentence"] == digits(kept.of_base)
     layer, head = np.unravel_index(np.abs(exact["z"]).argmax(), exact["z"].shape)
-    assert shown["put back"] == digits(float(exact["z"][layer, head]), 3)
+    assert shown["fraction recovered"] == digits(float(exact["z"][layer, head]), 3)
     assert f"L{layer} H{head}" in [heading.value for heading in app.subheader]
 
 
@@ -86,7 +86,7 @@ def test_a_cell_that_is_clicked_is_in_the_address_and_says_what_it_is() -> None:
     app = chosen(opened(sentence=GIRL), patch="attn_out.5.6")
     assert query_of(app)["patch"] == ["attn_out.5.6"]
     exact, _, _ = patched(GIRL, "The boy lost the ball, so")
-    assert facts(app)["put back"] == digits(float(exact["attn_out"][5, 6]), 3)
+    assert facts(app)["fraction recovered"] == digits(float(exact["attn_out"][5, 6]), 3)
     assert "L5 attention, position 6" in [heading.value for heading in app.subheader]
     frames = chart(app, "patched-attn-out").layout["shapes"]
     assert [(frame["x0"], frame["y0"]) for frame in frames] == [(5.5, 4.5)]
@@ -191,7 +191,7 @@ def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they
 def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
     app = open_page("Patching", sentence=GIRL, second=GIRL)
     assert lines(app, "note") == [
-        "Both sentences give the same number: there is nothing to put back. Change the second "
+        "Both sentences give the same number: there is nothing to recover. Change the second "
         "sentence."
     ]
     app = open_page("Patching", sentence=GIRL, second=" ")
@@ -220,9 +220,9 @@ def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
     np.testing.assert_allclose(z(cells)[1:], estimate["attn_out"][1:], atol=1e-5)
     assert [5, 6] in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
     assert "estimate" in cells["hovertext"][5][6]
-    assert facts(app)["put back"] == NONE
+    assert facts(app)["fraction recovered"] == NONE
     app = chosen(app, patch="attn_out.5.6")
-    assert facts(app)["put back"] == digits(float(exact["attn_out"][5, 6]), 3)
+    assert facts(app)["fraction recovered"] == digits(float(exact["attn_out"][5, 6]), 3)
     cells, dots = chart(app, "patched-attn-out").data
     assert z(cells)[5, 6] == pytest.approx(exact["attn_out"][5, 6], abs=1e-5)
     assert cells["hovertext"][5][6].endswith("exact")

@@ -171,7 +171,7 @@ PAGE = Page(
     "Ablation",
     ":material/content_cut:",
     "Take a part of the model away: click a head, and see what the answer loses.",
-    "A head, a neuron, a whole sublayer or one arrow from a query to a key is set to zero, to "
+    "A head, a neuron, a whole sublayer or one edge from a query to a key is set to zero, to "
     "its mean over the positions of this input, a head to its mean over held-out text, or to "
     "what another sentence has there. The model then runs again, all of it. The maps say what "
     "each part costs: the mean loss with that part alone at zero minus that of the whole "

@@ -33,8 +33,8 @@ def _patterns(experiment: Experiment) -> None:
     view = experiment.view
     layout.section(
         f"Pattern of {view.head_name}",
-        "As it was, and with parts off. Click a cell on the left to cut that arrow.",
-        "The head chosen in the bar above. An arrow that is cut has the weight 0 (or what stands "
+        "As it was, and with parts off. Click a cell on the left to cut that edge.",
+        "The head chosen in the bar above. An edge that is cut has the weight 0 (or what stands "
         "in for it), and the row is not normalised again.",
     )
     left, right = layout.two_up("patterns")
@@ -44,7 +44,7 @@ def _patterns(experiment: Experiment) -> None:
         if experiment.off:
             _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
         else:
-            words.caption("With parts off: switch off a head above or cut an arrow on the left.")
+            words.caption("With parts off: switch off a head above or cut an edge on the left.")
 
 
 def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:

@@ -105,13 +105,13 @@ def _scatter(shown: Shown, measure: str) -> None:
     }
     what = MEASURE.words(measure)
     cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, ~work.filling.is_known)
-    title = f"{effects.size:,} arrows of {shown.asks}"
+    title = f"{effects.size:,} edges of {shown.asks}"
     unit = "nats" if shown.metric.kind == "loss" else "logits"
     layout.show_figure(
         arrow_scatter(cloud, title, (what, unit), view.colors),
         key="arrows",
         alt=f"{title}: {what} across, what the metric loses "
-        f"without the arrow upward. {_found(shown, values)}",
+        f"without the edge upward. {_found(shown, values)}",
         on_pick=lambda place: _look_at(shown, values, place),
     )
 
@@ -151,7 +151,7 @@ def _correlations(shown: Shown) -> None:
     )
     is_unknown = NONE in (*sizes.values(), *signed.values())
     words.caption(
-        "ρ: Spearman’s rank correlation over all arrows; 1, both rank them alike, 0, the one says "
+        "ρ: Spearman’s rank correlation over all edges; 1, both rank them alike, 0, the one says "
         "nothing of the other. With |effect|: does a larger one change more? With effect: does it "
         "also say in which direction?" + (f" {NONE}: all are alike." if is_unknown else "")
     )
@@ -174,7 +174,7 @@ def _named(shown: Shown) -> None:
         words.ways(ways)
     words.caption(
         f"Much is a weight of {HEAVY} or more, little one of {LIGHT} or less. Effect: what is lost "
-        "without the arrow; below 0, without it the answer gains."
+        "without the edge; below 0, without it the answer gains."
     )
 
 
@@ -183,7 +183,7 @@ def _one(shown: Shown) -> None:
     arrow, work = shown.chosen, shown.work
     effect = float(work.filling.exact.reshape(work.effects.shape)[arrow])
     layout.section(
-        "One arrow",
+        "One edge",
         "Click a point to look at another.",
         "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
@@ -232,7 +232,7 @@ def _inspect(shown: Shown) -> None:
         "model.analysis.flow.flow",
         "model.analysis.input_gradients.integrated",
     )
-    inspector.export(shown.view, {"Arrows": lambda: _arrows_csv(shown)})
+    inspector.export(shown.view, {"Edges": lambda: _arrows_csv(shown)})
 
 
 def _arrows_csv(shown: Shown) -> bytes:
@@ -254,13 +254,13 @@ def _arrows_csv(shown: Shown) -> bytes:
 PAGE = Page(
     "Explanation",
     ":material/quiz:",
-    "Is attention explanation? Each arrow’s weight against what the answer loses without it.",
-    "An arrow is one weight of one head: here those by which what predicts attends — the last "
+    "Is attention explanation? Each edge’s weight against what the answer loses without it.",
+    "An edge is one weight of one head: here those by which what predicts attends — the last "
     "token, a blank, the class token of a picture — or another token that is chosen. Each is "
     "removed alone, in a run of its own: its weight is 0, the others of its row stay as they "
     "are. Jain & Wallace (2019) found that weights say little about what matters, Wiegreffe & "
     "Pinter (2019) that it depends on what is asked. What a removal changes is not all that an "
-    "arrow does: several may carry the same, and the loss of one is made up for by another.",
+    "edge does: several may carry the same, and the loss of one is made up for by another.",
     render,
     needs=("answers", "edits", "projections", "embeddings"),
     opens_inspector=False,

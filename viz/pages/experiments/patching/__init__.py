@@ -97,7 +97,7 @@ def _patch(shown: Shown) -> None:
 def _same(shown: Shown) -> str:
     """Why there is nothing to put back, and what to do about it."""
     n = shown.kind
-    return f"Both {n}s give the same number: there is nothing to put back. Change the second {n}."
+    return f"Both {n}s give the same number: there is nothing to recover. Change the second {n}."
 
 
 def _pair(shown: Shown) -> None:
@@ -174,7 +174,7 @@ def _alt(grid: Grid) -> str:
     known, sizes = ~grid.estimated, np.nan_to_num(np.abs(grid.shares))
     layer, column = np.unravel_index(sizes.argmax(), sizes.shape)
     return (
-        f"{grid.title}: share of the metric put back, by layer and {grid.column_title}. "
+        f"{grid.title}: fraction of the metric recovered, by layer and {grid.column_title}. "
         f"{int(known.sum())} of {known.size} are exact, the others estimates. The largest is "
         f"{or_none(float(grid.shares[layer, column]), 3)} at L{layer}, {grid.labels[int(column)]}."
     )
@@ -204,7 +204,7 @@ def _cell(shown: Shown) -> None:
     words.facts(
         [
             (or_none(value), "metric with this one value"),
-            (or_none(share, 3), "put back"),
+            (or_none(share, 3), "fraction recovered"),
             (or_none(guessed, 3), "estimate: gradient × difference"),
         ]
     )
@@ -233,7 +233,7 @@ def _called(shown: Shown, name: str, column: int) -> str:
 def _says(shown: Shown, name: str) -> str:
     came, went = ("first", "second") if shown.is_forward else ("second", "first")
     where = "at all positions" if name == OVER_HEADS else "at this position"
-    return f"What does the {came} {shown.kind}’s value put back in the {went}’s run, {where}?"
+    return f"What does the {came} {shown.kind}’s value recover in the {went}’s run, {where}?"
 
 
 def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:

@@ -122,7 +122,7 @@ def _totals(chosen: Sized) -> None:
     shape = chosen.shape
     if isinstance(shape, Shape):
         found = {
-            "met by one token": sum(parameters(shape, only_active=True).values()),
+            "active per token": sum(parameters(shape, only_active=True).values()),
             "attention of one layer": attention_parameters(shape),
             "one feed-forward of a dense layer": feedforward_parameters(shape),
         }

@@ -89,7 +89,7 @@ _WITH: dict[str, dict[str, Formula]] = {
         "Attribution patching": patching.ESTIMATED,
     },
     "Explanation": {
-        "Arrow removed": patching.REMOVED,
+        "Edge removed": patching.REMOVED,
         "Value-weighted norm": patching.NORM,
         "Gradient × attention": patching.GRADIENT,
         "Rollout": patching.ROLLOUT,

@@ -30,11 +30,11 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
 def _woken(found: Strongest) -> None:
     """The input on which an arrow of this head moves most."""
     if found.text:
-        words.caption("The text that wakes it most; the arrow that moves most in it:")
+        words.caption("Its top-activating text; the edge that moves most in it:")
         words.quote(found.text, found.target)
     else:
         words.caption(
-            f"Test picture {found.number} wakes it most; the arrow that moves most in it:"
+            f"Test picture {found.number} activates it most; the edge that moves most in it:"
         )
     words.pair(*_labels(found), "")
     weight, norm = digits(found.weight, 3), digits(found.norm, 2)

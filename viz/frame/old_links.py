@@ -1,0 +1,75 @@
+"""What addresses of earlier versions said, in today's names and values."""
+
+from collections.abc import Mapping
+
+from viz.frame.kinds import Group
+from viz.frame.settings import SETTINGS
+
+OLD_NAMES = {
+    **dict.fromkeys(("after", "query", "swap", "near_token", "split_token"), "token"),
+    **dict.fromkeys(("block_token", "tiled_query", "predicted_at"), "token"),
+    **dict.fromkeys(("key", "swap_with", "arrow_query"), "other_token"),
+    **dict.fromkeys(("corrupt", "padded", "other_sentence"), "second"),
+    **dict.fromkeys(("root_seed", "points", "additive_seed"), "seed"),
+    **dict.fromkeys(("depth_seed", "damage_seed"), "seed"),
+    **dict.fromkeys(("cost_window", "kept_window"), "window"),
+    **dict.fromkeys(("expected", "explained"), "answer"),
+    "versus": "instead",
+    "asked": "metric",
+    "kept_global": "global",
+    "cost_tokens": "context",
+    "decode": "mode",
+    "beam_tokens": "new_tokens",
+    "beams": "beam_width",
+    "filler": "pad_tokens",
+    "compare": "scheme",
+}
+OLD_VALUES = {
+    ("side", "front"): "left",
+    ("side", "behind"): "right",
+    ("scheme", "yes"): "compare",
+    ("mode", "sampled"): "sampling",
+    ("top_k", "-1"): "all",
+    ("top_k", "0"): "all",
+    ("page", "Tours"): "Home",
+    ("page", "Encoder"): "Masked language model",
+    ("page", "Several heads"): "Multi-head attention",
+    ("page", "The block"): "Transformer block",
+    ("page", "Positions"): "Positional encoding",
+    ("page", "Similarity"): "Embeddings and similarity",
+    ("page", "Lens"): "Logit lens",
+    ("page", "Cache"): "KV cache",
+    ("page", "Predict"): "Next token",
+    ("page", "Generate"): "Next token",
+}
+
+
+# Pages that had a model of their own, and what it was called in the address.
+OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
+HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
+
+
+def modern(address: Mapping[str, str]) -> dict[str, str]:
+    """What an address says in today's names and values.
+
+    An old name wins: all but `after`, the first, were one page's own, whose address has it.
+    """
+    if address.get("page") == "Generate" and address.get("mode") == "beam":
+        address = {**address, "page": "Beam search"}
+        del address["mode"]
+    if "instead" in address and address.get("page") == "Contributions":
+        address = {"metric": "difference", **address}  # it was asked for with the other token
+    today = {name: of for name, of in address.items() if name not in OLD_NAMES}
+    today |= {new: address[name] for name, new in OLD_NAMES.items() if name in address}
+    for group in (setting for setting in SETTINGS.values() if isinstance(setting, Group)):
+        if any(part.name in today for part in group.parts):
+            parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
+            today[group.name] = ",".join(parts)
+    found = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
+    models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
+    if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
+        found["model"] = model
+    if at := found.pop(HEAD_IN_ONE, ""):
+        names = ("attention", "layer", "head")
+        found = dict(zip(names, at.rsplit(".", 2), strict=False)) | {"large": "yes"} | found
+    return found
