@@ -5,7 +5,8 @@ import { html } from "../kit/dom.js";
 
 /** @typedef {Record<"kind" | "title" | "line" | "also", string> & Record<string, string>} Entry */
 
-const LEAST = 3; // letters that are looked for within words, and when the last ones are dropped
+const LEAST = 3; // letters that are looked for within words
+const KEPT = 2 / 3; // of the letters, when the last ones are dropped
 
 /**
  * Words as they are compared: without case, accents and signs.
@@ -23,10 +24,13 @@ function wordsOf(text) {
  *
  * @param {Entry[]} entries
  * @param {string} query
+ * @param {number} [least] letters that are left
  * @returns {Entry[]}
  */
-export function found(entries, query) {
+export function found(entries, query, least) {
   const words = wordsOf(query);
+  const n = words.join("").length;
+  const fewest = least ?? Math.max(LEAST, KEPT * n);
   const scored = entries.map((entry) => {
     const fields = [entry.title, entry.also, entry.line].map(wordsOf);
     const scores = words.map((word) => {
@@ -42,8 +46,7 @@ export function found(entries, query) {
     return { entry, score: scores.includes(0) ? 0 : score };
   });
   const best = scored.filter(({ score }) => score || !query.trim());
-  if (!best.length && words.join("").length > LEAST)
-    return found(entries, query.trim().slice(0, -1));
+  if (!best.length && n > fewest) return found(entries, query.trim().slice(0, -1), fewest);
   return best.sort((a, b) => b.score - a.score).map(({ entry }) => entry);
 }
 

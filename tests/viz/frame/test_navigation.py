@@ -249,4 +249,4 @@ def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(
         assert term["page"] in PAGES, term["title"]
         for name, _ in parse_qsl(term["changes"]):
             assert SETTINGS[name].is_in_address_of(term["page"]), (term["title"], name)
-    assert all(x["line"].endswith(".") for x in (*of_kind["page"], *of_kind["term"]))
+    assert all(x["line"].endswith((".", "?")) for x in (*of_kind["page"], *of_kind["term"]))
