@@ -80,7 +80,7 @@ ROLES = {  # by name in model.analysis.heads.AT_LEAST
     "self": RoleWords("self", "self", "attends to the token itself"),
     "same": RoleWords("same", "same token", "attends to earlier copies of the same token"),
     "induction": RoleWords(
-        "same+1", "after copies", "attends to what came right after earlier copies of the token"
+        "after", "after copies", "attends to what came right after earlier copies of the token"
     ),
     "broad": RoleWords(
         "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"

@@ -25,7 +25,7 @@ def render(view: View) -> None:
             "is what it makes of it."
         )
     notices.show()
-    with layout.beside_heading():
+    with layout.beside_heading(), layout.slim_row("decoding"):
         way = controls.select(translating.DECODING, width=190)
     _more_of_writing(view, way)
     alive.show(view)
