@@ -12,6 +12,7 @@ from tests.screen import (
     settle,
     visit,
 )
+from tests.viz.builders import OWN_MODEL
 from tests.walks.test_way import go
 
 
@@ -72,7 +73,7 @@ def test_the_first_figure_stands_high_on_every_page(page: Page) -> None:
     """At each size of the window, which changes while the page is open."""
     for title in CHARTS.keys() - {"Notation"}:
         page.set_viewport_size({"width": 1400, "height": 900})
-        visit(page, page=title)
+        visit(page, page=title, model=OWN_MODEL.get(title, "stories"))
         first = page.locator(FIGURES).first
         for (width, height), deepest in DEEPEST.items():
             page.set_viewport_size({"width": width, "height": height})

@@ -50,7 +50,8 @@ PAGES = (
     "Diagram",
     "Notation",
 )
-OWN_MODEL = {"Masked language model", "Translation", "Vision"}  # pages that `stories` is not for
+# Pages that `stories` is not for, and what is.
+OWN_MODEL = {"Masked language model": "blank", "Translation": "translate", "Vision": "digits"}
 ODD_SENTENCES = {
     "control": "a\x00b \x07\x1b[31mred\x7f",
     "line-breaks": "one\ntwo\tthree\r\nfour",
