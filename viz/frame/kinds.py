@@ -246,11 +246,15 @@ class Group(Setting[tuple[Any, ...]]):
     parts: tuple[Setting, ...] = ()
 
     def nearest(self, raw: object) -> tuple[tuple[Any, ...], str | None]:
-        """Each part's nearest; a part that is left out has its default."""
-        words = _parts(raw, ",")
+        """Each part's nearest; the last may be left out, and have their defaults."""
+        words = list(raw) if isinstance(raw, list | tuple) else str(raw).split(",")
+        n = len(self.parts)
+        if "" in words or len(words) > n:
+            line = f"{self.label} {_shown(raw)} is not up to {n} values; using the default."
+            return self.default, line
         found = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
-        value = (*(part for part, _ in found), *self.default[len(found) :])
-        return value, next((line for _, line in found if line), None)
+        value = (*(value for value, _ in found), *self.default[len(found) :])
+        return value, " ".join(line for _, line in found if line) or None
 
     def text(self, value: tuple[Any, ...]) -> str:
         """The parts with commas between them."""

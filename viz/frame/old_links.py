@@ -69,7 +69,8 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
     models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
     if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
         found["model"] = model
-    if at := found.pop(HEAD_IN_ONE, ""):
+    at = found.pop(HEAD_IN_ONE, "").rsplit(".", 2)
+    if len(at) == 3:
         names = ("attention", "layer", "head")
-        found = dict(zip(names, at.rsplit(".", 2), strict=False)) | {"large": "yes"} | found
+        found = dict(zip(names, at, strict=True)) | {"large": "yes"} | found
     return found

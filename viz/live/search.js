@@ -6,6 +6,7 @@ import { html } from "../kit/dom.js";
 /** @typedef {Record<"kind" | "title" | "line" | "also", string> & Record<string, string>} Entry */
 
 const LEAST = 3; // letters that are looked for within words
+const LONGEST = 200; // letters of a text that are looked at
 const KEPT = 2 / 3; // of the letters, when the last ones are dropped
 
 /**
@@ -18,6 +19,16 @@ function wordsOf(text) {
   return plain.split(/[^\p{L}\p{N}√]+/u).filter((word) => word);
 }
 
+/** @type {WeakMap<Entry, string[][]>} */
+const fieldsOfEntries = new WeakMap();
+
+/** @param {Entry} entry */
+function fieldsOf(entry) {
+  const fields = fieldsOfEntries.get(entry) ?? [entry.title, entry.also, entry.line].map(wordsOf);
+  fieldsOfEntries.set(entry, fields);
+  return fields;
+}
+
 /**
  * What is found, best first: words that an entry's own name, another name, or its sentence has, begins
  * a word with, or has within one. Where nothing is found, what the text without its end finds.
@@ -28,15 +39,17 @@ function wordsOf(text) {
  * @returns {Entry[]}
  */
 export function found(entries, query, least) {
-  const words = wordsOf(query);
+  const text = query.trim().slice(0, LONGEST);
+  const words = wordsOf(text);
   const n = words.join("").length;
   const fewest = least ?? Math.max(LEAST, KEPT * n);
   const scored = entries.map((entry) => {
-    const fields = [entry.title, entry.also, entry.line].map(wordsOf);
+    const fields = fieldsOf(entry);
     const scores = words.map((word) => {
       const within = fields.map((others, i) => {
         if (others.includes(word)) return 12 >> i;
         if (others.some((other) => other.startsWith(word))) return 8 >> i;
+        if (i < 2 && others.some((other) => isNear(word, other))) return 4 >> i;
         return word.length >= LEAST && others.some((other) => other.includes(word)) ? 3 >> i : 0;
       });
       return Math.max(...within);
@@ -45,9 +58,26 @@ export function found(entries, query, least) {
     const score = scores.reduce((sum, one) => sum + one, whole);
     return { entry, score: scores.includes(0) ? 0 : score };
   });
-  const best = scored.filter(({ score }) => score || !query.trim());
-  if (!best.length && n > fewest) return found(entries, query.trim().slice(0, -1), fewest);
+  const best = scored.filter(({ score }) => score || !text);
+  if (!best.length && n > fewest) return found(entries, text.slice(0, -1), fewest);
   return best.sort((a, b) => b.score - a.score).map(({ entry }) => entry);
+}
+
+/**
+ * Whether two words of some length differ in one letter: another, one more, or one less.
+ *
+ * @param {string} word
+ * @param {string} other
+ */
+function isNear(word, other) {
+  if (Math.min(word.length, other.length) <= LEAST) return false;
+  const at = [...word].findIndex((letter, i) => letter !== other[i]);
+  const rests = [
+    [word.slice(at + 1), other.slice(at + 1)],
+    [word.slice(at), other.slice(at + 1)],
+    [word.slice(at + 1), other.slice(at)],
+  ];
+  return rests.some(([rest, others]) => rest === others);
 }
 
 export class Search {
@@ -61,7 +91,8 @@ export class Search {
     this.input = html("input", {
       ...{ role: "combobox", "aria-expanded": "true", autocomplete: "off", spellcheck: "false" },
       ...{ "aria-controls": "hl-found", "aria-label": "Search pages, lessons and terms" },
-      ...{ placeholder: "A page, a lesson or a term", oninput: () => this.#filter() },
+      ...{ placeholder: "A page, a lesson or a term", maxlength: String(LONGEST) },
+      ...{ oninput: () => this.#filter() },
     });
     this.node = html("dialog", { class: "hl-search", "aria-label": "Search" });
     this.node.append(this.input, this.list, this.says);

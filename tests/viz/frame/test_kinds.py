@@ -83,6 +83,8 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
         (TOP, "many", None, "Top many is not a number; using all."), (TOP, "90000", None, None),
         (OWN, "99,no", (9, False), "n 99 is outside 1 to 9; using 9."),
         (OWN, "4", (4, True), None),
+        (OWN, "4,no,1", (3, True), "Own 4,no,1 is not up to 2 values; using the default."),
+        (OWN, ",no", (3, True), "Own ,no is not up to 2 values; using the default."),
         (CELL, [20, 3], (12, 3), "Cell 20-3 does not exist; showing 12-3."),
         (CELL, "3", None, "Cell 3 is not two numbers such as 3-1; showing the default."),
         (DIMENSIONS, "3-x-99-3", (3,), "Dimensions x, 99 cannot be shown here."),

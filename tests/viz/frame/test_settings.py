@@ -199,6 +199,7 @@ def test_old_links_are_read_in_todays_words() -> None:
              "large": "yes"},
         ),
         ({"page": "Home", "at": ""}, {"page": "Home"}),
+        ({"page": "Home", "at": "3.4"}, {"page": "Home"}),
     ],
 )  # fmt: skip
 def test_a_model_and_a_head_have_one_spelling_and_old_links_keep_theirs(

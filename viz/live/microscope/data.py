@@ -49,7 +49,11 @@ STAGES = {
     "scaled": ("÷√d", "Divided by √d_head, so that softmax does not saturate."),
     "biased": ("+ bias", "Plus the bias added to these scores."),
     "capped": ("cap", "Bent below the model’s soft cap c: c · tanh(score / c)."),
-    "masked": ("mask", "Cells a query may not attend to become −∞ (hatched)."),
+    "masked": (
+        "mask",
+        "What a query must not see becomes −∞ (hatched), as later tokens that the model has to "
+        "predict.",
+    ),
     "sunk": ("sink", "The head’s sink joins the softmax: one score more, without a value."),
     "weights": ("softmax", "Each row becomes weights that sum to one."),
     "output": ("· v", "The weights mix the value vectors: z, one row per token."),
