@@ -378,6 +378,9 @@ def test_the_map_leads_to_layers_and_to_what_each_part_is_about(page: Page) -> N
     expect(link).to_have_attribute("href", re.compile(r"page=Attention.*sentence=.*layer=5"))
     page.go_back()
     settle(page, "Positional encoding")
+    with settling(page):
+        strip(page).first.click()  # a word leads where all of them do
+    settle(page, "Tokens")
 
 
 def test_search_finds_a_page_by_keys_alone(page: Page) -> None:

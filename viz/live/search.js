@@ -31,53 +31,88 @@ function fieldsOf(entry) {
 
 /**
  * What is found, best first: words that an entry's own name, another name, or its sentence has, begins
- * a word with, or has within one. Where nothing is found, what the text without its end finds.
+ * a word with, or has within one. Where nothing is found, words with one letter wrong, or what the last
+ * word without its end finds.
  *
  * @param {Entry[]} entries
  * @param {string} query
- * @param {number} [least] letters that are left
  * @returns {Entry[]}
  */
-export function found(entries, query, least) {
-  const text = query.trim().slice(0, LONGEST);
-  const words = wordsOf(text);
-  const n = words.join("").length;
-  const fewest = least ?? Math.max(LEAST, KEPT * n);
-  const scored = entries.map((entry) => {
-    const fields = fieldsOf(entry);
-    const scores = words.map((word) => {
-      const within = fields.map((others, i) => {
-        if (others.includes(word)) return 12 >> i;
-        if (others.some((other) => other.startsWith(word))) return 8 >> i;
-        if (i < 2 && others.some((other) => isNear(word, other))) return 4 >> i;
-        return word.length >= LEAST && others.some((other) => other.includes(word)) ? 3 >> i : 0;
-      });
-      return Math.max(...within);
-    });
-    const whole = fields[0].join() === words.join() ? 9 : 0;
-    const score = scores.reduce((sum, one) => sum + one, whole);
-    return { entry, score: scores.includes(0) ? 0 : score };
-  });
-  const best = scored.filter(({ score }) => score || !text);
-  if (!best.length && n > fewest) return found(entries, text.slice(0, -1), fewest);
-  return best.sort((a, b) => b.score - a.score).map(({ entry }) => entry);
+export function found(entries, query) {
+  const words = wordsOf(query.slice(0, LONGEST));
+  if (!words.length) return query.trim() ? [] : entries;
+  const [last] = words.slice(-1);
+  const fewest = Math.min(last.length, Math.max(LEAST, KEPT * last.length));
+  for (let n = last.length; n >= fewest; n--) {
+    const wanted = [...words.slice(0, -1), last.slice(0, n)];
+    const best = ranked(entries, wanted, fits);
+    if (best.length) return best;
+    const near = n === last.length ? ranked(entries, wanted, isNear) : [];
+    if (near.length) return near;
+  }
+  return [];
 }
 
 /**
- * Whether two words of some length differ in one letter: another, one more, or one less.
+ * The entries that have every word, those first that have them in front.
+ *
+ * @param {Entry[]} entries
+ * @param {string[]} words
+ * @param {(word: string, other: string) => number} judge how well two words fit
+ */
+function ranked(entries, words, judge) {
+  const scored = entries.map((entry) => {
+    const fields = fieldsOf(entry);
+    const scores = words.map((word) =>
+      Math.max(...fields.map((others, i) => bestOf(others, word, judge) >> i)),
+    );
+    const whole = fields[0].join() === words.join() ? 9 : 0;
+    const score = scores.includes(0) ? 0 : scores.reduce((sum, one) => sum + one, whole);
+    return { entry, score };
+  });
+  const best = scored.filter(({ score }) => score).sort((a, b) => b.score - a.score);
+  return best.map(({ entry }) => entry);
+}
+
+/**
+ * @param {string[]} others
+ * @param {string} word
+ * @param {(word: string, other: string) => number} judge
+ */
+function bestOf(others, word, judge) {
+  let best = 0;
+  for (const other of others) best = Math.max(best, judge(word, other));
+  return best;
+}
+
+/**
+ * @param {string} word
+ * @param {string} other
+ */
+function fits(word, other) {
+  if (other === word) return 12;
+  if (other.startsWith(word)) return 8;
+  return word.length >= LEAST && other.includes(word) ? 3 : 0;
+}
+
+/**
+ * Two words of some length that differ in one letter: another, one more, or one less.
  *
  * @param {string} word
  * @param {string} other
  */
 function isNear(word, other) {
-  if (Math.min(word.length, other.length) <= LEAST) return false;
-  const at = [...word].findIndex((letter, i) => letter !== other[i]);
+  const { length } = word;
+  if (Math.min(length, other.length) <= LEAST || Math.abs(length - other.length) > 1)
+    return fits(word, other);
+  let at = 0;
+  while (at < length && word[at] === other[at]) at++;
   const rests = [
     [word.slice(at + 1), other.slice(at + 1)],
     [word.slice(at), other.slice(at + 1)],
     [word.slice(at + 1), other.slice(at)],
   ];
-  return rests.some(([rest, others]) => rest === others);
+  return rests.some(([rest, others]) => rest === others) ? 4 : fits(word, other);
 }
 
 export class Search {

@@ -113,8 +113,9 @@ class Strip {
       chip({ label, given: given?.[i] }, given && `token ${i}`),
     );
     const about = told ? {} : { tabindex: "0", role: "group", "aria-label": "Tokens" };
-    const strip = html("div", { class: "hl-strip", ...about }, told || chips);
     const named = this.#part("tokens", `${of}${called}`, null);
+    const onclick = () => named.click(); // a word leads where their name does
+    const strip = html("div", { class: "hl-strip", ...about, onclick }, told || chips);
     return html(
       "div",
       { class: "hl-tokens" },

@@ -1,6 +1,6 @@
 // The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
-// person has typed stays, whatever Python answers late. A text that the model continues scrolls in
-// the height it has, so that nothing below moves.
+// person has typed stays, whatever Python answers late. Where it waits for the keyboard, as on Home, a
+// text that the model continues scrolls in the height it has, so that nothing below moves.
 
 import { html } from "../../kit/dom.js";
 import { Instrument } from "../instrument.js";
@@ -74,9 +74,10 @@ export class SentenceBox extends Instrument {
     this.label.textContent = this.data.label;
     this.box.placeholder = this.data.placeholder;
     const { value } = this.box;
+    const isContinued = this.data.has_caret && value;
     if (value === asInBox(sentence)) return;
     this.box.value = sentence;
-    if (value && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
+    if (isContinued && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
     else this.#fit();
   }
 }

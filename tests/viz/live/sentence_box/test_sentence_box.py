@@ -79,6 +79,17 @@ def test_the_caret_stands_behind_the_text_where_it_is_asked_for(
     expect(box(bare)).to_have_value("Tom ran" if has_caret else "Tom")
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_text_that_goes_on_scrolls_only_where_the_box_waits_for_the_keyboard(
+    bare: Page, waits: bool
+) -> None:
+    open_instrument(bare, "SentenceBox", data("one", has_caret=waits))
+    before = box(bare).bounding_box()["height"]
+    receive(bare, data(FOUR_LINES, has_caret=waits))
+    expect(box(bare)).to_have_value(FOUR_LINES)
+    assert (box(bare).bounding_box()["height"] == before) == waits
+
+
 def test_markup_is_text(bare: Page) -> None:
     markup = "</textarea><script>window.hacked = 1</script><b>bold</b>"
     open_instrument(bare, "SentenceBox", data(markup))
