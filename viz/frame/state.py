@@ -175,6 +175,8 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
     """
     if not changes:
         notices.repeat()
+    else:
+        _go_on()
     for name, raw in changes.items():
         if prefix + name in SETTINGS:
             put((SETTINGS[prefix + name], raw))
@@ -212,7 +214,11 @@ def steps(address: Mapping[str, str]) -> int:
     changed = st.session_state.pop(PUT, {})
     last: Mapping[str, str] | None = st.session_state.get(LAST_ADDRESS)
     page = PAGE.name
-    if last is None or st.session_state.get(WENT) or last.get(page) == address.get(page):
+    if (
+        last is None
+        or st.session_state.get(WENT) is not None
+        or last.get(page) == address.get(page)
+    ):
         return _is_step(address)
     left = dict(last)
     for name, raw in changed.items():
@@ -231,7 +237,7 @@ def _is_step(address: Mapping[str, str]) -> bool:
     """
     last = st.session_state.get(LAST_ADDRESS)
     st.session_state[LAST_ADDRESS] = dict(address)
-    if last is None or st.session_state.pop(WENT, False):
+    if last is None or st.session_state.pop(WENT, None) is not None:
         st.session_state[LAST_CHANGED] = set()
         return False
     changed = {name for name in {*last, *address} if last.get(name) != address.get(name)}
@@ -257,6 +263,7 @@ def go(
     in the history before: Back leads from it to what is shown now.
     """
     if page is not None:
+        _go_on()
         put((PAGE, page))
         put(*((SETTINGS[name], raw) for name, raw in parse_qsl(changes) if name in SETTINGS))
     if query is None:
@@ -277,8 +284,14 @@ def go(
             _waiting()[name] = None
     st.session_state["address"] = {**kept, **wanted}
     st.session_state[PUT] = changed  # on the page that is left
-    st.session_state[WENT] = not is_new
+    st.session_state[WENT] = None if is_new else address_of(title)
     st.session_state[LAST_CHANGED] = set()  # whatever comes next is another step
+
+
+def _go_on() -> None:
+    """A person goes on before what Back led to was drawn: that is the last address then."""
+    if (went := st.session_state.pop(WENT, None)) is not None:
+        st.session_state[LAST_ADDRESS] = went
 
 
 def _shown_on(name: str, title: str) -> bool:

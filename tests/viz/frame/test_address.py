@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.viz.apps import TOM, control, go, lines, open_page, query_of
+from viz.frame import state
 from viz.frame.examples import examples
 
 EXAMPLE = examples()[0]
@@ -91,6 +92,22 @@ def test_links_to_pages_of_earlier_versions_open_what_became_of_them(
     ] == []
     kept = {name: [value] for name, value in mode.items() if value != "beam"}
     assert query_of(app) == {"page": [title], "sentence": [TOM]} | kept
+
+
+def test_who_goes_on_before_back_was_drawn_leaves_a_step_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = {"page": "Attention", "sentence": "Tom"}
+    monkeypatch.setattr(state.st, "session_state", {"address": dict(start), "page": "Attention"})
+    state.steps(start)
+    state.take_over({"sentence": "a cat"})
+    assert state.steps(start | {"sentence": "a cat"}) == 1
+    state.go(query="page=Attention&sentence=Tom")
+    state.take_over({"sentence": "a dog"})  # the address that Back led to was never written
+    state.go("Heads")
+    assert state.steps({"page": "Heads", "sentence": "a dog"}) == 2
+    state.go(query="page=Attention&sentence=Tom")
+    assert state.steps(start) == 0
 
 
 @pytest.mark.parametrize(
