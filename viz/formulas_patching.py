@@ -4,7 +4,7 @@ from viz.digits import digits
 from viz.formulas import Formula
 
 PATCHED = Formula(
-    r"\mathrm{recovered} = \frac{m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}})"
+    r"\mathrm{put\ back} = \frac{m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}})"
     r" - m(\mathrm{base})}{m(\mathrm{source}) - m(\mathrm{base})}",
     "Vig et al. 2020, §3; Meng et al. 2022, §2.1; as a share in Wang et al. 2023: "
     "m the metric, x the one value that is replaced",
