@@ -26,6 +26,7 @@ SOURCES: dict[str, Source] = {
 }
 
 
+@once_a_look
 def model_names() -> list[str]:
     """All models of all sources, each once, as `ModelHandle.spelled` spells them."""
     spelled = (

@@ -32,7 +32,7 @@ def write(page: str, part: str = WHOLE) -> None:
         "turn": turn,
         "query": urlencode(address),
         "entries": entries,
-        "before": urlencode(st.session_state.get(state.BEFORE, {})),
+        "before": urlencode(state.visit().before),
         "went": went,
         "run": run,
         "is_whole": part == WHOLE,

@@ -2,12 +2,14 @@
 
 import tomllib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from urllib.parse import parse_qsl, urlencode
 
-from viz.frame import ASSETS, tours
+from viz.frame import ASSETS, state, tours
 from viz.frame.page import Page
-from viz.frame.settings import PAGE
+from viz.frame.settings import PAGE, PRESENT
+from viz.frame.tours import Tour
 from viz.kit.wire import Data
 
 
@@ -16,7 +18,7 @@ def index(pages: Sequence[Page]) -> list[Data]:
 
     A link is `page` and the `changes` it makes there, or a whole address.
     """
-    return [*map(_page, pages), *_terms(), *_lessons()]
+    return [*map(_page, pages), *_terms(), *_lessons(tours.found(), state.value(PRESENT))]
 
 
 def _entry(kind: str, title: str, line: str, **more: str) -> Data:
@@ -27,12 +29,17 @@ def _page(page: Page) -> Data:
     return _entry("page", page.title, page.line, page=page.title)
 
 
-def _lessons() -> Iterator[Data]:
-    for tour in tours.found():
-        yield _entry("lesson", tour.title, tour.about, address=tours.link_to(tour, 1))
-        for number, step in enumerate(tour.steps, 1):
-            line = f"Lesson {tour.title}, step {number}"
-            yield _entry("step", step.title, line, address=tours.link_to(tour, number))
+@lru_cache(maxsize=2)
+def _lessons(lessons: Sequence[Tour], is_large: bool) -> tuple[Data, ...]:
+    return tuple(chain.from_iterable(_lesson(tour, is_large) for tour in lessons))
+
+
+def _lesson(tour: Tour, is_large: bool) -> Iterator[Data]:
+    numbers = range(1, len(tour.steps) + 1)
+    to = {number: tours.address_of(tour, number, is_large=is_large) for number in numbers}
+    yield _entry("lesson", tour.title, tour.about, address=to[1])
+    for number, step in zip(numbers, tour.steps, strict=True):
+        yield _entry("step", step.title, f"Lesson {tour.title}, step {number}", address=to[number])
 
 
 @cache

@@ -7,6 +7,7 @@ the address has the say.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import parse_qsl, quote
 
@@ -19,14 +20,44 @@ from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
 
-WAITING = "set-and-not-drawn"
-LAST_ADDRESS, LAST_CHANGED, WENT, TOO_LONG = "last-address", "last-changed", "went", "too-long"
-TYPED = "last-sentence-that-was-typed"
-SETTLED_ON, CHOSEN = "pages-where-settings-were-settled", "settings-once-off-their-default"
-BEFORE, PUT = "address-before-the-last-step", "set-since-the-last-address"
+VISIT = "visit"
 # Of all that is not short together: a proxy takes 8 KB for an address, our server 16 KB for all
 # that it is sent. What is longer cannot be opened again.
 LONGEST_IN_ADDRESS, SHORT = 7_000, 40
+
+
+@dataclass
+class Visit:
+    """What a session keeps of its settings beside their values; all by name.
+
+    In one piece: whatever is asked of the session itself, Streamlit first looks whether the script
+    shall go on, and a page asks for a hundred settings.
+    """
+
+    address: dict[str, str]  # of this visit, of all pages, in today's names
+    # What was set and not drawn yet; None stands for the default. A run that is cut short before it
+    # draws a widget would lose what was set for it: Streamlit takes the widget's value from the
+    # browser then, which still has the last one.
+    waiting: dict[str, object] = field(default_factory=dict)
+    put: dict[str, object] = field(default_factory=dict)  # set since the last address
+    owners: dict[str, object] = field(default_factory=dict)
+    defaults: dict[str, object] = field(default_factory=dict)  # the last, of those that follow one
+    chosen: set[str] = field(default_factory=set)  # once off their default
+    settled_on: dict[str, str | None] = field(default_factory=dict)  # the page
+    too_long: set[str] = field(default_factory=set)  # for the address
+    typed: str = ""  # the last sentence that was
+    last: Mapping[str, str] | None = None  # the address that was written last
+    changed: set[str] = field(default_factory=set)  # what made it another one
+    before: Mapping[str, str] = field(default_factory=dict)  # the address before the last step
+    went: Mapping[str, str] | None = None  # where a person went, until it is drawn
+
+
+def visit() -> Visit:
+    """That of this session."""
+    found = st.session_state.get(VISIT)
+    if found is None:
+        found = st.session_state[VISIT] = Visit(modern(st.query_params.to_dict()))
+    return found
 
 
 def value(setting: Setting[Value]) -> Value:
@@ -48,37 +79,30 @@ def settle(setting: Setting) -> None:
     Streamlit's own binding to the URL drops impossible values without a word, and forgets the
     widgets of other pages.
     """
-    name = setting.name
+    name, now = setting.name, visit()
     if setting.follows:
         _follow(setting)
-    is_new = name in _waiting()
-    raw = _waiting().pop(name) if is_new else st.session_state.get(name, _address().get(name))
+    is_new = name in now.waiting
+    missing = object()
+    kept = st.session_state.get(name, missing)
+    raw = now.waiting.pop(name) if is_new else now.address.get(name) if kept is missing else kept
     chosen, line = (setting.default, None) if raw is None else setting.nearest(raw)
     if line and (is_new or not is_of_another_page(setting)):
         notices.add(line)  # what another page allowed nobody asked for here
-    st.session_state.setdefault(SETTLED_ON, {})[name] = st.session_state.get(PAGE.name)
-    if is_new or name not in st.session_state or chosen != raw:
+    now.settled_on[name] = st.session_state.get(PAGE.name)
+    if is_new or kept is missing or chosen != raw:
         st.session_state[name] = chosen
-
-
-def _waiting() -> dict[str, object]:
-    """What was set and not drawn yet, by name; None stands for the default.
-
-    A run that is cut short before it draws a widget would lose what was set for it: Streamlit takes
-    the widget's value from the browser then, which still has the last one.
-    """
-    return st.session_state.setdefault(WAITING, {})
 
 
 def is_of_another_page(setting: Setting) -> bool:
     """Whether a value was settled last, and not set since, where another page was open."""
     page = st.session_state.get(PAGE.name)
-    return st.session_state.get(SETTLED_ON, {}).get(setting.name, page) != page
+    return visit().settled_on.get(setting.name, page) != page
 
 
 def unsettled() -> set[str]:
     """Names of what was set and not drawn yet."""
-    return set(_waiting())
+    return set(visit().waiting)
 
 
 def _follow(setting: Setting) -> None:
@@ -86,24 +110,23 @@ def _follow(setting: Setting) -> None:
 
     Not the default of another page for one that a person chose before: it stands there as well.
     """
-    key = f"default-{setting.name}"
-    last = st.session_state.get(key, setting.default)
-    value, chosen = st.session_state.get(setting.name), st.session_state.setdefault(CHOSEN, set())
+    name, now = setting.name, visit()
+    last = now.defaults.get(name, setting.default)
+    value = st.session_state.get(name)
     if value not in (None, last):
-        chosen.add(setting.name)
-    is_kept = setting.name in chosen and is_of_another_page(setting)
+        now.chosen.add(name)
+    is_kept = name in now.chosen and is_of_another_page(setting)
     if last != setting.default and value == last and not is_kept:
-        st.session_state[setting.name] = setting.default
-    st.session_state[key] = setting.default
+        st.session_state[name] = setting.default
+    now.defaults[name] = setting.default
 
 
 def publish(setting: Setting[Value]) -> Value:
     """Write a settled value into the address, or take it out when it is the default."""
-    chosen, address = st.session_state[setting.name], _address()
+    chosen, address, too_long = st.session_state[setting.name], visit().address, visit().too_long
     text = setting.text(chosen)
-    others = [of for name, of in address.items() if name != setting.name and len(of) > SHORT]
+    others = (of for name, of in address.items() if name != setting.name and len(of) > SHORT)
     is_too_long = len(text) > SHORT and _written(text, *others) > LONGEST_IN_ADDRESS
-    too_long: set[str] = st.session_state.setdefault(TOO_LONG, set())
     (too_long.add if is_too_long else too_long.discard)(setting.name)
     if chosen == setting.default or is_too_long:
         address.pop(setting.name, None)
@@ -116,7 +139,7 @@ def publish(setting: Setting[Value]) -> Value:
 
 def is_too_long(setting: Setting) -> bool:
     """Whether the address does without this setting, as links do then: the session has it."""
-    return setting.name in st.session_state.get(TOO_LONG, ())
+    return setting.name in visit().too_long
 
 
 def _written(*texts: str) -> int:
@@ -129,42 +152,37 @@ def put(*values: tuple[Setting, object], chosen_for: object = None) -> None:
 
     `chosen_for` is what they belong to, for settings that are `only_for` it.
     """
+    now = visit()
     for setting, raw in values:
-        st.session_state[setting.name] = raw
-        _waiting()[setting.name] = raw
-        st.session_state.setdefault(PUT, {})[setting.name] = raw
+        st.session_state[setting.name] = now.waiting[setting.name] = now.put[setting.name] = raw
         if chosen_for is not None:
-            st.session_state[_owner(setting)] = chosen_for
+            now.owners[setting.name] = chosen_for
 
 
 def settle_quietly(setting: Setting) -> None:
     """Bring a value to a possible one without a line: nobody asked for another."""
-    for values in (st.session_state, _waiting()):
+    for values in (st.session_state, visit().waiting):
         if values.get(setting.name) is not None:
             values[setting.name], _ = setting.nearest(values[setting.name])
 
 
 def drop(setting: Setting) -> bool:
     """Bring a setting back to its default; True where it was anything else."""
-    raw = st.session_state.get(setting.name, _address().get(setting.name))
+    raw = st.session_state.get(setting.name, visit().address.get(setting.name))
     put((setting, setting.default))
     return raw not in (None, setting.default, setting.text(setting.default))
 
 
 def leave_out(setting: Setting) -> None:
     """Take a setting out of the address where nothing shows it; its value stays."""
-    _address().pop(setting.name, None)
+    visit().address.pop(setting.name, None)
 
 
 def only_for(owner: object, *settings: Setting) -> None:
     """Back to their defaults when they were chosen for another owner, such as a sentence."""
     for setting in settings:
-        if st.session_state.setdefault(_owner(setting), owner) != owner:
+        if visit().owners.setdefault(setting.name, owner) != owner:
             put((setting, None), chosen_for=owner)  # the default is that of the new owner
-
-
-def _owner(setting: Setting) -> str:
-    return f"owner-of-{setting.name}"
 
 
 def take_over(changes: dict[str, object], prefix: str = "") -> None:
@@ -181,17 +199,10 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
         if prefix + name in SETTINGS:
             put((SETTINGS[prefix + name], raw))
     if SENTENCE.name in changes:
-        st.session_state[TYPED] = changes[SENTENCE.name]
+        visit().typed = str(changes[SENTENCE.name])
 
 
 # --- the address ------------------------------------------------------------------------------
-
-
-def _address() -> dict[str, str]:
-    """What the address of this visit says, of all pages, in today's names."""
-    if "address" not in st.session_state:
-        st.session_state["address"] = modern(st.query_params.to_dict())
-    return st.session_state["address"]
 
 
 def address_of(page: str) -> dict[str, str]:
@@ -199,7 +210,7 @@ def address_of(page: str) -> dict[str, str]:
 
     What is not ours, such as a parameter of whoever embeds the app, stays, after what is.
     """
-    address = _address()
+    address = visit().address
     ours = [name for name in SETTINGS if name in address and SETTINGS[name].is_in_address_of(page)]
     others = [name for name in address if name not in SETTINGS]
     return {name: address[name] for name in (*ours, *others)}
@@ -211,14 +222,10 @@ def steps(address: Mapping[str, str]) -> int:
     A text and a click on another page right after it come in one run, of that page: the text is a
     step of its own, or Back would skip it.
     """
-    changed = st.session_state.pop(PUT, {})
-    last: Mapping[str, str] | None = st.session_state.get(LAST_ADDRESS)
-    page = PAGE.name
-    if (
-        last is None
-        or st.session_state.get(WENT) is not None
-        or last.get(page) == address.get(page)
-    ):
+    now, page = visit(), PAGE.name
+    changed, now.put = now.put, {}
+    last = now.last
+    if last is None or now.went is not None or last.get(page) == address.get(page):
         return _is_step(address)
     left = dict(last)
     for name, raw in changed.items():
@@ -235,18 +242,19 @@ def _is_step(address: Mapping[str, str]) -> bool:
     What is typed or dragged changes often: as long as it is one and the same thing, all its values
     are one step.
     """
-    last = st.session_state.get(LAST_ADDRESS)
-    st.session_state[LAST_ADDRESS] = dict(address)
-    if last is None or st.session_state.pop(WENT, None) is not None:
-        st.session_state[LAST_CHANGED] = set()
+    now = visit()
+    last, now.last = now.last, dict(address)
+    went, now.went = now.went, None
+    if last is None or went is not None:
+        now.changed = set()
         return False
     changed = {name for name in {*last, *address} if last.get(name) != address.get(name)}
     if not changed:
         return False
-    before, st.session_state[LAST_CHANGED] = st.session_state[LAST_CHANGED], changed
+    before, now.changed = now.changed, changed
     if changed == before and all(map(_is_dragged, changed)):
         return False
-    st.session_state[BEFORE] = last
+    now.before = last
     return True
 
 
@@ -268,30 +276,31 @@ def go(
         put(*((SETTINGS[name], raw) for name, raw in parse_qsl(changes) if name in SETTINGS))
     if query is None:
         return
-    changed = dict(st.session_state.get(PUT, {}))
+    now = visit()
+    changed = dict(now.put)
     wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
-    typed = st.session_state.get(TYPED)
-    if typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
-        wanted.setdefault(SENTENCE.name, typed)
+    if now.typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
+        wanted.setdefault(SENTENCE.name, now.typed)
     title = wanted.get(PAGE.name, "")
-    kept = {name: raw for name, raw in _address().items() if not _shown_on(name, title)}
+    kept = {name: raw for name, raw in now.address.items() if not _shown_on(name, title)}
     for name, setting in SETTINGS.items():
-        st.session_state.pop(_owner(setting), None)  # an address is whole: all in it is of one text
+        now.owners.pop(name, None)  # an address is whole: all in it is of one text
         if name in wanted:
             put((setting, wanted[name]))
-        elif _shown_on(name, title) and name not in st.session_state.get(TOO_LONG, ()):
+        elif _shown_on(name, title) and name not in now.too_long:
             st.session_state.pop(name, None)
-            _waiting()[name] = None
-    st.session_state["address"] = {**kept, **wanted}
-    st.session_state[PUT] = changed  # on the page that is left
-    st.session_state[WENT] = None if is_new else address_of(title)
-    st.session_state[LAST_CHANGED] = set()  # whatever comes next is another step
+            now.waiting[name] = None
+    now.address = {**kept, **wanted}
+    now.put = changed  # on the page that is left
+    now.went = None if is_new else address_of(title)
+    now.changed = set()  # whatever comes next is another step
 
 
 def _go_on() -> None:
     """A person goes on before what Back led to was drawn: that is the last address then."""
-    if (went := st.session_state.pop(WENT, None)) is not None:
-        st.session_state[LAST_ADDRESS] = went
+    now = visit()
+    if now.went is not None:
+        now.last, now.went = now.went, None
 
 
 def _shown_on(name: str, title: str) -> bool:

@@ -260,14 +260,16 @@ def _open_step() -> tuple[Tour, int, Step] | None:
 
 
 def link_to(tour: Tour, number: int) -> str:
-    """The address of a step, from the question mark on; steps count from 1."""
-    return _address(tour, number, tour.steps[number - 1].link)
+    """The address of a step, from the question mark on, as large as this one is shown."""
+    return address_of(tour, number, is_large=state.value(PRESENT))
 
 
-def _address(tour: Tour, number: int, link: str) -> str:
+def address_of(tour: Tour, number: int, link: str = "", *, is_large: bool) -> str:
+    """The address of a step, or of another link that belongs to it; steps count from 1."""
+    link = link or tour.steps[number - 1].link
     query = dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True))
     where = {TOUR.name: tour.name, STEP.name: number}
-    larger = {PRESENT.name: PRESENT.text(True)} if state.value(PRESENT) else {}
+    larger = {PRESENT.name: PRESENT.text(True)} if is_large else {}
     return "?" + urlencode({**query, **where, **larger})
 
 
@@ -283,7 +285,8 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
     on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and step.show:
-        question += f' <a href="{html.escape(_address(tour, number, step.show))}">Show me</a>'
+        to = address_of(tour, number, step.show, is_large=state.value(PRESENT))
+        question += f' <a href="{html.escape(to)}">Show me</a>'
     question += "</p>" if step.question else ""
     notes = (
         f"<details><summary>Notes for the presenter</summary>{html.escape(step.notes)}</details>"

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -115,7 +116,7 @@ def architecture_of(name: str) -> str:
         return ""
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def _architecture_of(handle: ModelHandle) -> str:
     return table.architecture_of(handle)
 
@@ -129,7 +130,7 @@ def lacking(name: str, needs: Iterable[str]) -> list[str]:
     return missing(needs, _OFFERED[handle] if handle in _OFFERED else _offered_unopened(handle))
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def _offered_unopened(handle: ModelHandle) -> frozenset[str]:
     try:
         return EVERYTHING - table.lacks(handle)

@@ -98,7 +98,9 @@ def test_who_goes_on_before_back_was_drawn_leaves_a_step_for_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     start = {"page": "Attention", "sentence": "Tom"}
-    monkeypatch.setattr(state.st, "session_state", {"address": dict(start), "page": "Attention"})
+    monkeypatch.setattr(
+        state.st, "session_state", {"page": "Attention", state.VISIT: state.Visit(dict(start))}
+    )
     state.steps(start)
     state.take_over({"sentence": "a cat"})
     assert state.steps(start | {"sentence": "a cat"}) == 1
