@@ -47,6 +47,18 @@ OLD_VALUES = {
 # Pages that had a model of their own, and what it was called in the address.
 OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
 HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
+# Their parts were settings of their own.
+GROUPS = [setting for setting in SETTINGS.values() if isinstance(setting, Group)]
+
+
+def said_twice(address: Mapping[str, str]) -> list[str]:
+    """A line for each value that an address has by today's name and by an old one."""
+    names = {part.name: group.name for group in GROUPS for part in group.parts} | OLD_NAMES
+    return [
+        f"{SETTINGS[new].label}: the address has both {new} and {old}; using {old}."
+        for old, new in names.items()
+        if old in address and new in address
+    ]
 
 
 def modern(address: Mapping[str, str]) -> dict[str, str]:
@@ -61,7 +73,7 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
         address = {"metric": "difference", **address}  # it was asked for with the other token
     today = {name: of for name, of in address.items() if name not in OLD_NAMES}
     today |= {new: address[name] for name, new in OLD_NAMES.items() if name in address}
-    for group in (setting for setting in SETTINGS.values() if isinstance(setting, Group)):
+    for group in GROUPS:
         if any(part.name in today for part in group.parts):
             parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
             today[group.name] = ",".join(parts)

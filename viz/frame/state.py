@@ -14,7 +14,7 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.old_links import modern
+from viz.frame.old_links import modern, said_twice
 from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
@@ -190,8 +190,14 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
 def _address() -> dict[str, str]:
     """What the address of this visit says, of all pages, in today's names."""
     if "address" not in st.session_state:
-        st.session_state["address"] = modern(st.query_params.to_dict())
+        st.session_state["address"] = _today(st.query_params.to_dict())
     return st.session_state["address"]
+
+
+def _today(address: Mapping[str, str]) -> dict[str, str]:
+    for line in said_twice(address):
+        notices.add(line)
+    return modern(address)
 
 
 def address_of(page: str) -> dict[str, str]:
@@ -269,7 +275,7 @@ def go(
     if query is None:
         return
     changed = dict(st.session_state.get(PUT, {}))
-    wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
+    wanted = _today(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
     typed = st.session_state.get(TYPED)
     if typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
         wanted.setdefault(SENTENCE.name, typed)

@@ -231,6 +231,7 @@ OLD = [  # what an old link says, and what the page it opens is set to
      {"second": "The man lost the ball, so", "answer": 366, "instead": 262,
       "metric": "difference"}),
     ({"page": "Contributions", "answer": "300", "instead": "5"}, {"metric": "difference"}),
+    ({"page": "Contributions", "instead": "5", "metric": "logit"}, {"metric": "logit"}),
     ({"page": "Masks", "masks": "padding", "padded": "A dog."}, {"second": "A dog."}),
     ({"page": "Ablation", "stands_in": "other", "other_sentence": OTHER_BIG},
      {"second": OTHER_BIG}),
@@ -296,3 +297,5 @@ def test_what_was_chosen_stands_on_the_next_page_but_one() -> None:
     chosen(app, second="A cat sat.")
     go(app, "Patching")
     assert lines(app, "error") == [] and control(app, "second") != "A cat sat."
+    (line,) = [line for line in lines(app, "note") if "A cat sat." in line]
+    assert "4 tokens, the first 7" in line
