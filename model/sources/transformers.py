@@ -222,7 +222,7 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
     if copy := converted.kept(folder):
         with suppress(ValueError):
             found, loading = _read(kind, folder, copy)
-            if not loading["missing_keys"]:
+            if not loading["missing_keys"] and not loading["mismatched_keys"]:
                 return found, loading
         converted.remove(folder)
     found, loading = _read(kind, folder, folder)

@@ -98,7 +98,10 @@ def offer_copy(found: OpenModel) -> None:
     if since is None:
         size = f"{converted.size_of_copy(found) / MEGABYTE:,.0f} MB"
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
-        st.button(label, key="keep-copy", on_click=unbroken(_keep), args=(found,))
+        if st.button(label, key="keep-copy"):
+            with st.spinner(f"Writing {size}…"):
+                _keep(found)
+            notices.run_again()
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")

@@ -253,7 +253,9 @@ class Group(Setting[tuple[Any, ...]]):
             line = f"{self.label} {_shown(raw)} is not {n} values; using the default."
             return self.default, line
         found = [part.nearest(word) for part, word in zip(self.parts, words, strict=True)]
-        return tuple(value for value, _ in found), " ".join(line for _, line in found if line) or None
+        return tuple(value for value, _ in found), " ".join(
+            line for _, line in found if line
+        ) or None
 
     def text(self, value: tuple[Any, ...]) -> str:
         """The parts with commas between them."""
