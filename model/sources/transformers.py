@@ -272,11 +272,10 @@ def _kind_of(config: dict[str, Any]) -> str:
 def _can_hide(folder: Path) -> bool:
     """Whether the tokenizer of a folder can be read, and has a token that hides another."""
     n_ids = config_in(folder).get("vocab_size", 0)
-    try:
+    with suppress(ValueError):
         own = _tokenizer(_transformers(), folder, n_ids, None)
-    except ValueError:
-        return False
-    return own is not None and own.can_hide
+        return own is not None and own.can_hide
+    return False
 
 
 def _folder(name: str) -> Path:
