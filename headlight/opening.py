@@ -49,7 +49,9 @@ def address(
     if keep:
         from model.sources import converted, transformers  # here, since they load torch
 
-        converted.keep(transformers.load(place))
+        opened = transformers.load(place)
+        print(f"writing a converted copy into {places.copies()} …", file=sys.stderr)
+        converted.keep(opened)
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
     said = {} if text is None else {"source" if is_pair else "sentence": text}

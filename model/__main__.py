@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from model.commands import COMMANDS
+from model.files import MEGABYTE
+from model.sources.places import copies
 
 
 def main(words: Sequence[str]) -> None:
@@ -23,11 +25,16 @@ def main(words: Sequence[str]) -> None:
 
 def _parser() -> ArgumentParser:
     examples = "\n".join(f"  {about.example}" for about in COMMANDS.values())
+    sizes = [path.stat().st_size for path in copies().rglob("*") if path.is_file()]
+    kept = (
+        f"\n\n{sum(sizes) / MEGABYTE:,.1f} MB in {copies()} are converted copies of files in GGUF."
+    )
     parser = ArgumentParser(
         prog="python -m model",
         description="Train, run and check the models of Headlight.",
         epilog=f"examples:\n{examples}\n\nEach command prints one line of JSON last. "
-        "`python -m model COMMAND --help` says more.",
+        "`python -m model COMMAND --help` says more."
+        f"{kept if sizes else ''}",
         formatter_class=RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -36,7 +36,6 @@ from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
-from model.lines import quoted
 from model.norms import NoNorm
 from model.tap import Edit, Gradients, Recorder, attach, set_at
 from model.trace import NEXT, Trace
@@ -263,19 +262,6 @@ def everything_off(model: Transformer) -> list[Edit]:
     end = f"blocks.{len(last.blocks) - 1}.ffn_norm"
     norm = end if isinstance(last.final_norm, NoNorm) else "final_norm"
     return [*edits, set_at(f"{last.name}.{norm}.scaled", (), 0.0)]
-
-
-def parting(own: Sequence[str], other: Sequence[str]) -> str:
-    """Why a text of other length cannot stand in: both counts, and the words where they part."""
-    n = min(len(own), len(other))
-    at = next((i for i in range(n) if own[i] != other[i]), n)
-    first, second = (
-        f"“{quoted(row[at]).strip()}”" if at < len(row) else "the end" for row in (own, other)
-    )
-    return (
-        f"the other text has {len(other)} tokens, this one {len(own)}; give one with as many. They "
-        f"part at token {at}: {first} here, {second} there"
-    )
 
 
 # --- what it costs ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -53,12 +53,14 @@ class Branches:
     """Runs of one input that differ in one value each; see `logits_at`.
 
     A model of others has as many rows from the start. Where it lets blocks be left out, those
-    before the change are: the stream of the run as it is goes on from there.
+    before the change are: the stream of the run as it is goes on from there, from `known` values
+    where there are any.
     """
 
     model: Transformer
     given: Given
     position: int | slice
+    known: dict[str, Tensor] = field(default_factory=dict)
 
     @torch.inference_mode()
     def logits(self, addresses: Sequence[str], changes: Changes) -> Tensor:
@@ -84,6 +86,8 @@ class Branches:
 
     @cached_property
     def _streams(self) -> dict[str, Tensor]:
+        if self.known:
+            return self.known
         recorder = Recorder(("resid_pre",))
         logits_at(self.model, self.given, 0, attach(recorder))
         return recorder.values

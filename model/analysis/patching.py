@@ -67,12 +67,16 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What both runs held: values (1, …) by address, and the metric of each."""
+    """What both runs held: values (1, …) by address, and the metric of each.
+
+    `slopes` are the gradients of the base's metric by its values; none of a text too long for them.
+    """
 
     base: dict[str, Tensor]
     source: dict[str, Tensor]
     of_base: float
     of_source: float
+    slopes: dict[str, Tensor]
 
     @property
     def gap(self) -> float:
@@ -114,18 +118,26 @@ class Patched:
         return int(self.grids(np.arange(len(self.filling.exact)))[grid][layer, column])
 
 
-@torch.inference_mode()
 def run_both(pair: Pair) -> Kept:
     """Both inputs, each run once. ValueError where they have different numbers of tokens."""
     check_lengths(pair.base, pair.source)
+    base, source = Gradients(GRIDS), Recorder(GRIDS)
 
-    def run(given: Given) -> tuple[dict[str, Tensor], float]:
-        recorder = Recorder(GRIDS)
+    def run(given: Given, recorder: Recorder) -> Tensor:
         logits = logits_at(pair.model, given, pair.metric.position, attach(recorder))
-        return recorder.values, float(pair.metric.of(logits)[0])
+        return pair.metric.of(logits)[0]
 
-    (base, of_base), (source, of_source) = run(pair.base), run(pair.source)
-    return Kept(base, source, of_base, of_source)
+    try:
+        check_gradients(pair.model, longest_of(pair.base))
+    except ValueError:
+        base = Recorder(GRIDS)
+    with torch.set_grad_enabled(isinstance(base, Gradients)):
+        of_base = run(pair.base, base)
+        slopes = base.of(of_base) if isinstance(base, Gradients) else {}
+    with torch.inference_mode():
+        of_source = run(pair.source, source)
+    values = {address: value.detach() for address, value in base.values.items()}
+    return Kept(values, source.values, of_base.item(), of_source.item(), slopes)
 
 
 def check_lengths(base: Given, source: Given) -> None:
@@ -166,12 +178,10 @@ def begin(pair: Pair) -> Patched:
     kept = run_both(pair)
     shapes = {grid: (pair.n_layers, _n_columns(kept.base[pair.address(grid, 0)])) for grid in GRIDS}
     cells = [(name, i, j) for name, (n, m) in shapes.items() for i, j in np.ndindex(n, m)]
-    try:
-        check_gradients(pair.model, longest_of(pair.base))
+    estimate = np.full(len(cells), np.nan)
+    if kept.slopes:
         estimate = np.concatenate([x.ravel() for x in estimated(pair, kept).values()])
-    except ValueError:
-        estimate = np.full(len(cells), np.nan)
-    branches = Branches(pair.model, pair.base, pair.metric.position)
+    branches = Branches(pair.model, pair.base, pair.metric.position, kept.base)
 
     def metrics(numbers: Sequence[int]) -> np.ndarray:
         grid, layer, _ = cells[numbers[0]]
@@ -201,15 +211,11 @@ def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
     metric of the base + Σ gradient · (source − base), the gradient taken in the base (Nanda 2023;
     Syed et al. 2023).
     """
-    gradients = Gradients(GRIDS)
-    with torch.enable_grad():
-        logits = logits_at(pair.model, pair.base, pair.metric.position, attach(gradients))
-        found = gradients.of(pair.metric.of(logits)[0])
 
     def row(grid: str, layer: int) -> Tensor:
         address = pair.address(grid, layer)
         difference = kept.source[address] - kept.base[address]
-        return (found[address].double() * difference.double())[0].flatten(1).sum(dim=1)
+        return (kept.slopes[address].double() * difference.double())[0].flatten(1).sum(dim=1)
 
     return {
         grid: kept.of_base

@@ -20,7 +20,6 @@ from model.analysis.ablation import (
     everything_off,
     n_prunable,
     part_of,
-    parting,
     pruned,
     single_costs,
     sizes_of,
@@ -29,6 +28,7 @@ from model.analysis.ablation import (
     values_of,
 )
 from model.analysis.interventions import run_rows
+from model.analysis.patching import parting
 from model.architectures.base import Transformer
 from model.commands import cli
 from model.sources.sums import sum_of_weights

@@ -12,7 +12,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from model.files import LARGEST_CONFIG, read_header, read_json, replacing
+from model.files import LARGEST_CONFIG, folder_to_write, read_header, read_json, replacing
 from model.lines import spelled
 from model.recurrence.scored import Score
 from model.recurrence.training import Recipe, built, read_recipe
@@ -29,7 +29,7 @@ def save(folder: Path, model: Translator) -> None:
     broken = next((name for name, x in weights.items() if not x.isfinite().all()), None)
     if broken is not None:
         raise ValueError(f"{broken} has values that float16 cannot hold; train with a lower rate")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder_to_write(folder)
     with replacing(folder / "config.json") as path:
         path.write_text(json.dumps(model.fields(), indent=2) + "\n", encoding="utf-8")
     with replacing(folder / "model.safetensors") as path:

@@ -24,6 +24,7 @@ from model.device import choose_device
 from model.files import (
     LARGEST_CONFIG,
     StoredTensor,
+    folder_to_write,
     read_header,
     read_json,
     read_text,
@@ -219,7 +220,7 @@ def save(
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise ValueError(f"{name} has values that {dtype} cannot hold; save as torch.float32")
-    folder.mkdir(parents=True, exist_ok=True)
+    folder_to_write(folder)
     for note in (SUMS, RECORDED):  # of files that are about to change
         (folder / note).unlink(missing_ok=True)
     config = json.dumps(model.config.to_dict(), indent=2) + "\n"

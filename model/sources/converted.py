@@ -1,6 +1,6 @@
 """A converted copy of a file in GGUF, where a person wanted one: it opens without dequantising.
 
-It lies below the home of Headlight, under a name that changes with the file's place, size and time.
+It lies below the home of Headlight, under a name of the file's place and of its size and time.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from model.lines import one_line, spelled
 from model.sources.adopted import Adopted
 from model.sources.folder import config_in
 from model.sources.handle import OpenModel
-from model.sources.places import home
+from model.sources.places import copies
 
 
 def kept(file: Path) -> Path | None:
@@ -77,6 +77,9 @@ def keep(found: Adopted) -> None:
                 f"a copy needs {needed / MEGABYTE:,.0f} MB in {spelled(folder.parent)}, and "
                 f"{free / MEGABYTE:,.0f} MB are free; make room, or go on without one"
             )
+        of_file = folder.name.partition("-")[0]
+        for left_over in folder.parent.glob(f"{of_file}-*"):  # of the file as it was, or half done
+            shutil.rmtree(left_over, ignore_errors=True)
         new.mkdir()
         names = {name for name, _ in (*inner.named_parameters(), *inner.named_buffers())}
         state = {name: x.cpu().contiguous() for name, x in inner.state_dict().items()}
@@ -94,5 +97,5 @@ def keep(found: Adopted) -> None:
 
 def _place(file: Path) -> Path:
     about = file.stat()
-    said = f"{file} {about.st_size} {about.st_mtime_ns}".encode("utf-8", "surrogateescape")
-    return home() / "converted" / hashlib.sha256(said).hexdigest()[:16]
+    said = os.fsencode(file), f"{about.st_size} {about.st_mtime_ns}".encode()
+    return copies() / "-".join(hashlib.sha256(part).hexdigest()[:12] for part in said)

@@ -170,6 +170,11 @@ def home() -> Path:
     return Path(os.path.expanduser(os.environ.get(HOME) or "~/.headlight"))
 
 
+def copies() -> Path:
+    """The folder of the converted copies of files in GGUF."""
+    return home() / "converted"
+
+
 def _list() -> Path:
     return home() / "folders.json"
 

@@ -222,7 +222,7 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
     if copy := converted.kept(folder):
         with suppress(ValueError):
             found, loading = _read(kind, folder, copy)
-            if not loading["missing_keys"]:
+            if not loading["missing_keys"] and not loading["mismatched_keys"]:
                 return found, loading
         converted.remove(folder)
     found, loading = _read(kind, folder, folder)
@@ -272,11 +272,10 @@ def _kind_of(config: dict[str, Any]) -> str:
 def _can_hide(folder: Path) -> bool:
     """Whether the tokenizer of a folder can be read, and has a token that hides another."""
     n_ids = config_in(folder).get("vocab_size", 0)
-    try:
+    with suppress(ValueError):
         own = _tokenizer(_transformers(), folder, n_ids, None)
-    except ValueError:
-        return False
-    return own is not None and own.can_hide
+        return own is not None and own.can_hide
+    return False
 
 
 def _folder(name: str) -> Path:

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 import numpy as np
 import torch
 
-from model.files import opened, replacing
+from model.files import folder_to_write, opened, replacing
 from model.lines import spelled
 from model.sources import table
 from model.sources.checkpoint import TOKENIZER
@@ -128,13 +128,7 @@ def _opened(job: Job) -> Opened:
     facts = (FORMAT, weights, words, samples.digest, list(samples.lengths), INPUTS_IN_A_PART)
     key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
     parts = job.out.parent / f"{job.out.name}.parts-{key}"
-    try:
-        parts.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(
-            f"cannot write {spelled(parts)}: {error.strerror}; give another --out"
-        ) from None
-    return Opened(loaded, samples, weights, parts)
+    return Opened(loaded, samples, weights, folder_to_write(parts))
 
 
 def _worked(job: Job, missing: Sequence[int], processes: int) -> Iterator[int]:

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from model.data.text import digest
 from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
-from model.files import replacing
+from model.files import folder_to_write, replacing
 from model.sources.checkpoint import find_folder, load
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
@@ -119,10 +119,7 @@ def _prepare(out: Path, resume: bool) -> None:
         raise ValueError(f"{out} holds a training run; add --resume or choose another folder")
     if (out / "model.safetensors").is_file() and not resume:
         raise ValueError(f"{out} holds a finished checkpoint; choose another folder")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"cannot write to {out}: {error.strerror}; choose another") from None
+    folder_to_write(out)
     if not os.access(out, os.W_OK):
         raise ValueError(f"cannot write to {out}: no permission; choose another")
 

@@ -61,7 +61,9 @@ def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Pag
 def test_sizes_heads_and_masks_are_changed_here(page: Page) -> None:
     visit(page, page=TITLE)
     page.get_by_label("two heads").check()
-    assert page.get_by_label("W_O row 2, column 2").input_value() == "1"
+    cell = page.get_by_label("W_O row 2, column 2")
+    assert cell.input_value() == "1"
+    assert cell.evaluate("cell => cell.offsetWidth >= cell.parentElement.clientWidth"), "all of it"
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;0,1|1,0;0,1|1,0;0,1"), 2))
     page.get_by_label("two heads").uncheck()
     page.get_by_label("causal", exact=True).check()

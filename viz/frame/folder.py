@@ -7,7 +7,6 @@ import streamlit as st
 
 from model.files import MEGABYTE
 from model.sources import converted, places
-from model.sources.adopted import Adopted
 from model.sources.handle import OpenModel
 from viz import runs
 from viz.frame import notices, words
@@ -98,19 +97,18 @@ def offer_copy(found: OpenModel) -> None:
     if since is None:
         size = f"{converted.size_of_copy(found) / MEGABYTE:,.0f} MB"
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
-        st.button(label, key="keep-copy", on_click=unbroken(_keep), args=(found,))
+        if st.button(label, key="keep-copy"):
+            with st.spinner(f"Writing {size}…"):
+                try:
+                    converted.keep(found)
+                except ValueError as error:
+                    notices.add(str(error))
+            notices.run_again()
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")
         remove = unbroken(converted.remove)
         st.button("Remove", key="remove-copy", on_click=remove, args=(found.folder,))
-
-
-def _keep(found: Adopted) -> None:
-    try:
-        converted.keep(found)
-    except ValueError as error:
-        notices.add(str(error))
 
 
 def _show_remembered() -> None:

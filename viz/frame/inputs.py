@@ -12,6 +12,7 @@ import numpy as np
 from model.analysis.patching import parting
 from model.data.tokenizer import MASK
 from model.given import Input
+from model.lines import quoted
 from model.trace import Trace
 from viz import runs
 from viz.figures.labels import clipped, token_labels
@@ -183,8 +184,14 @@ def ask_second(view: View, default: str) -> str:
     if view.run.trace.main.pixels is None:
         if state.is_of_another_page(SECOND):  # which may take a text of any length
             texts = (view.sentence, state.value(SECOND))
-            if len({len(patching.ids_of(view.handle, text)) for text in texts}) > 1:
+            n, n_second = (len(patching.ids_of(view.handle, text)) for text in texts)
+            if n != n_second:
                 state.put((SECOND, default))
+                if texts[1].strip():
+                    notices.add(
+                        f"{SECOND.label} {quoted(texts[1])} has {n_second} tokens, the first {n}; "
+                        "showing another."
+                    )
         return controls.text(SECOND.given(default=default), placeholder="another sentence")
     n = len(given.shipped_digits().labels)
     return str(int(controls.number(OTHER_DIGIT.given(high=n - 1))))

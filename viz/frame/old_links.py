@@ -46,7 +46,28 @@ OLD_VALUES = {
 
 # Pages that had a model of their own, and what it was called in the address.
 OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
+# Which step of a lesson has what each step of an earlier tour had.
+OLD_TOURS = {
+    "five-minutes": "01-tokens.1 06-heads.5 03-by-hand.3 06-heads.3 05-masks.1 09-sampling.1 "
+    "09-sampling.3",
+    "twenty-minutes": "01-tokens.1 06-heads.1 03-by-hand.3 05-masks.1 03-by-hand.4 05-masks.5 "
+    "10-architectures.2 05-masks.2 07-positions.1 08-block.2 09-sampling.4 09-sampling.4",
+    "engineers": "03-by-hand.3 03-by-hand.3 03-by-hand.4 06-heads.4 07-positions.5 09-sampling.4 "
+    "09-sampling.4",
+}
 HEAD_IN_ONE = "at"  # such as decoder.cross_attn.3.0
+# Their parts were settings of their own.
+GROUPS = [setting for setting in SETTINGS.values() if isinstance(setting, Group)]
+
+
+def said_twice(address: Mapping[str, str]) -> list[str]:
+    """A line for each value that an address has by today's name and by an old one."""
+    names = {part.name: group.name for group in GROUPS for part in group.parts} | OLD_NAMES
+    return [
+        f"{SETTINGS[new].label}: the address has both {new} and {old}; using {old}."
+        for old, new in names.items()
+        if old in address and new in address
+    ]
 
 
 def modern(address: Mapping[str, str]) -> dict[str, str]:
@@ -61,7 +82,7 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
         address = {"metric": "difference", **address}  # it was asked for with the other token
     today = {name: of for name, of in address.items() if name not in OLD_NAMES}
     today |= {new: address[name] for name, new in OLD_NAMES.items() if name in address}
-    for group in (setting for setting in SETTINGS.values() if isinstance(setting, Group)):
+    for group in GROUPS:
         if any(part.name in today for part in group.parts):
             parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
             today[group.name] = ",".join(parts)
@@ -69,6 +90,10 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
     models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
     if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
         found["model"] = model
+    if steps := OLD_TOURS.get(found.get("tour", ""), "").split():
+        number = found.get("step", "1")
+        at_step = min(int(number), len(steps)) if number.isdecimal() else 1
+        found["tour"], found["step"] = steps[max(at_step, 1) - 1].split(".")
     at = found.pop(HEAD_IN_ONE, "").rsplit(".", 2)
     if len(at) == 3:
         names = ("attention", "layer", "head")

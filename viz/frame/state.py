@@ -15,7 +15,7 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.old_links import modern
+from viz.frame.old_links import modern, said_twice
 from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
@@ -56,7 +56,7 @@ def visit() -> Visit:
     """That of this session."""
     found = st.session_state.get(VISIT)
     if found is None:
-        found = st.session_state[VISIT] = Visit(modern(st.query_params.to_dict()))
+        found = st.session_state[VISIT] = Visit(_today(st.query_params.to_dict()))
     return found
 
 
@@ -205,6 +205,12 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
 # --- the address ------------------------------------------------------------------------------
 
 
+def _today(address: Mapping[str, str]) -> dict[str, str]:
+    for line in said_twice(address):
+        notices.add(line)
+    return modern(address)
+
+
 def address_of(page: str) -> dict[str, str]:
     """What a page depends on, and nothing of other pages.
 
@@ -278,7 +284,7 @@ def go(
         return
     now = visit()
     changed = dict(now.put)
-    wanted = modern(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
+    wanted = _today(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
     if now.typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
         wanted.setdefault(SENTENCE.name, now.typed)
     title = wanted.get(PAGE.name, "")

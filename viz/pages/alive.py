@@ -144,12 +144,13 @@ def show(view: View, *, plays: bool = False) -> None:
 
 def _large(view: View) -> Settings:
     """The head that is large, if one is, and the cell of it that is meant."""
-    if not state.value(LARGE):
-        state.leave_out(CELL)
-        return {"at": "", CELL.name: None}
     setting = CELL.given(limits=view.pattern.shape)
     state.settle_quietly(setting)
-    return {"at": heads.spelled(view), CELL.name: state.value(setting)}
+    cell = state.value(setting)  # what an address has wrong is said, whether it shows or not
+    if state.value(LARGE):
+        return {"at": heads.spelled(view), CELL.name: cell}
+    state.leave_out(CELL)
+    return {"at": "", CELL.name: None}
 
 
 def _layers(view: View) -> Settings:

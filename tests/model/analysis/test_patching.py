@@ -1,6 +1,7 @@
 """Protects activation patching: each cell is a run of its own, the estimate is the gradient's."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -127,10 +128,13 @@ def test_cells_of_every_architecture_are_the_single_runs(name: str) -> None:
             assert found[grid][layer, place] == pytest.approx(float(row[3]), abs=2e-5)
 
 
-def test_the_estimate_is_the_slope_towards_the_other_run() -> None:
+def test_the_estimate_is_the_slope_towards_the_other_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """By central differences in float64 along base + ε (source − base), cell by cell."""
     pair = Pair(tiny_model().double(), BASE, SOURCE, METRIC)
+    ran = Mock(side_effect=logits_at)
+    monkeypatch.setattr("model.analysis.patching.logits_at", ran)
     kept, step = begin(pair).kept, 1e-4
+    assert ran.call_count == 2, "each input once"
     estimate = estimated(pair, kept)
     for grid in GRIDS:
         for layer, place in np.ndindex(estimate[grid].shape):

@@ -9,8 +9,10 @@ import pytest
 import tokenizers
 import torch
 import transformers as hf
+from safetensors.torch import load_file, save
 
 from headlight import opening
+from model.__main__ import main
 from model.files import GGUF
 from model.sources import converted, gguf, places, table
 from model.sources.folder import refuse_unopenable
@@ -85,7 +87,7 @@ def test_a_file_is_offered_and_opens_by_its_name(
 
 
 def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(HOME, str(home := file.parent / "home"))
     first = open_runnable(str(file), "cpu")
@@ -101,12 +103,23 @@ def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
     np.testing.assert_array_equal(found.logits, expected.logits)
     monkeypatch.undo()
     monkeypatch.setenv(HOME, str(home))
-    (copy / "model.safetensors").write_bytes(b"cut")
-    (said,) = {x.text for x in open_named(str(file), "cpu").report} - {x.text for x in first.report}
-    assert said.startswith("its converted copy could not be read") and not copy.exists()
-    converted.keep(first)
+    own = load_file(weights := copy / "model.safetensors")
+    cut = save({**own, "model.norm.weight": torch.ones(3)}, {"format": "pt"})
+    for damaged in (b"cut", cut):
+        weights.write_bytes(damaged)
+        report = open_named(str(file), "cpu").report
+        (said,) = {x.text for x in report} - {x.text for x in first.report}
+        assert said.startswith("its converted copy could not be read") and not copy.exists()
+        converted.keep(first)
     packed(file, "Q4_1")
     assert converted.kept(file) is None  # it is of another file
+    copy.with_name(f"{copy.name}.7.new").mkdir()  # of a process that was killed
+    converted.keep(open_runnable(str(file), "cpu"))
+    assert [converted.kept(file)] == list((home / "converted").iterdir())
+    with pytest.raises(SystemExit):
+        main([])
+    n_bytes = sum(path.stat().st_size for path in places.copies().glob("*/*"))
+    assert f"{n_bytes / 1e6:.1f} MB in {places.copies()} are" in capsys.readouterr().out
 
 
 def test_no_copy_is_begun_that_has_no_room(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

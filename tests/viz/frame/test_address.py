@@ -15,6 +15,7 @@ MENDED = [
     ("Attention", "model", "../stories", "stories"),
     ("Attention", "layer", "99", 5),
     ("Attention", "cell", "99-2", (15, 2)),
+    ("Home", "cell", "99-2", (15, 2)),
     ("Attention", "token", "99", 15),
     ("Attention", "other", "9-9", (5, 7)),
     ("Attention", "head", "<script>", EXAMPLE.head),
@@ -133,6 +134,19 @@ def test_two_texts_are_too_long_together() -> None:
     shown = query_of(app)
     assert sum(name in shown for name in texts) == 1
     assert {name: control(app, name) for name in texts} == texts
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value"),
+    [({"after": "6"}, {"token": "5"}, 6), ({"house_size": "90"}, {"house": "80,20"}, (90, 15))],
+)
+def test_what_an_address_says_twice_is_said(
+    old: dict[str, str], new: dict[str, str], value: object
+) -> None:
+    (one,), (other,) = old, new
+    app = open_page("Kernels" if other == "house" else "Logit lens", sentence=TOM, **old, **new)
+    assert control(app, other) == value
+    assert [f"both {other} and {one}; using {one}" in line for line in lines(app, "note")] == [True]
 
 
 def test_what_is_not_ours_stays_in_the_address() -> None:

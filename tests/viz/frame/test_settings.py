@@ -10,8 +10,8 @@ from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, go, lines, offered_of, open_page, query_of, whole
 from viz import runs, studio
-from viz.frame import settings
-from viz.frame.old_links import OLD_NAMES, OLD_VALUES, modern
+from viz.frame import ASSETS, settings
+from viz.frame.old_links import OLD_NAMES, OLD_TOURS, OLD_VALUES, modern
 from viz.frame.settings import SETTINGS
 
 PAGES = Path(studio.__file__).parent / "pages"
@@ -179,6 +179,8 @@ def test_a_group_of_heads_is_picked_where_there_is_more_than_one(
 
 def test_old_links_are_read_in_todays_words() -> None:
     assert not set(OLD_NAMES) & set(SETTINGS)
+    lessons = {path.stem for path in (ASSETS / "lessons").glob("*.toml")}
+    assert {step.split(".")[0] for x in OLD_TOURS.values() for step in x.split()} <= lessons
     assert set(OLD_NAMES.values()) | {name for name, _ in OLD_VALUES} <= set(SETTINGS)
     for (name, old), value in OLD_VALUES.items():
         assert old not in SETTINGS[name].__dict__.get("options", ())
@@ -199,6 +201,9 @@ def test_old_links_are_read_in_todays_words() -> None:
              "large": "yes"},
         ),
         ({"page": "Home", "at": ""}, {"page": "Home"}),
+        ({"tour": "five-minutes", "step": "4"}, {"tour": "06-heads", "step": "3"}),
+        ({"tour": "engineers", "step": "x"}, {"tour": "03-by-hand", "step": "3"}),
+        ({"tour": "twenty-minutes", "step": "99"}, {"tour": "09-sampling", "step": "4"}),
         ({"page": "Home", "at": "3.4"}, {"page": "Home"}),
     ],
 )  # fmt: skip
@@ -231,6 +236,7 @@ OLD = [  # what an old link says, and what the page it opens is set to
      {"second": "The man lost the ball, so", "answer": 366, "instead": 262,
       "metric": "difference"}),
     ({"page": "Contributions", "answer": "300", "instead": "5"}, {"metric": "difference"}),
+    ({"page": "Contributions", "instead": "5", "metric": "logit"}, {"metric": "logit"}),
     ({"page": "Masks", "masks": "padding", "padded": "A dog."}, {"second": "A dog."}),
     ({"page": "Ablation", "stands_in": "other", "other_sentence": OTHER_BIG},
      {"second": OTHER_BIG}),
@@ -296,3 +302,5 @@ def test_what_was_chosen_stands_on_the_next_page_but_one() -> None:
     chosen(app, second="A cat sat.")
     go(app, "Patching")
     assert lines(app, "error") == [] and control(app, "second") != "A cat sat."
+    (line,) = [line for line in lines(app, "note") if "A cat sat." in line]
+    assert "4 tokens, the first 7" in line

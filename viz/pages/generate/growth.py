@@ -162,7 +162,8 @@ class Growth:
     def _nearest(self, wanted: int | None) -> tuple[int, np.ndarray]:
         """The place whose distribution is shown, and its logits (V,): the nearest there are."""
         n_all = len(self.view.ids) + len(self.writing.steps)
-        for at in (wanted, n_all, n_all - 1):
+        newest = n_all - (self.writing.stopped == END_OF_TEXT)  # nothing comes after an end
+        for at in (wanted, newest, n_all - 1):
             logits = None if at is None or not 0 < at <= n_all else self._logits(at)
             if at is not None and logits is not None:
                 return at, logits

@@ -124,8 +124,8 @@ def test_a_sentence_of_another_length_is_refused_with_both_counts() -> None:
     app = open_page("Ablation", sentence=TOM, stands_in="other", second="Tom had a dog.")
     (line,) = lines(app, "error")
     n = len(stories_trace(TOM).tokens)
-    assert f"the other text has 5 tokens, this one {n}; give one with as many" in line
-    assert "They part at token 3: “red” here, “dog” there" in line
+    assert f"the first sentence has {n} tokens, the second 5; they part" in line
+    assert "at “red” and “dog”: give both as many" in line
 
 
 def test_with_everything_off_nothing_is_left() -> None:

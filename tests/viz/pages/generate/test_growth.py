@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from model.decoding.filters import Sampling
+from model.decoding.sampling import END_OF_TEXT
 from tests.viz.apps import TOM
 from tests.viz.builders import stories, stories_trace, unpacked
 from tests.viz.pages.generate.test_next_token import expected
@@ -68,6 +69,9 @@ def test_the_distribution_is_of_the_next_token_or_of_the_chosen_one() -> None:
     shown = growth.more({"known": 6, "at": n_prompt + 2})["shown"]
     assert (shown["at"], shown["drawn"]) == (n_prompt + 2, growth.writing.steps[2].token_id)
     assert shown["sampling"]["temperature"] == 0.8
+    growth.writing.stopped = END_OF_TEXT
+    shown = growth.more({"known": 6, "at": None})["shown"]
+    assert (shown["at"], shown["drawn"]) == (n_prompt + 5, growth.writing.steps[5].token_id)
 
 
 def test_nothing_is_written_that_was_not_asked_for() -> None:

@@ -1,5 +1,6 @@
 """Protects the Next token page: texts and distributions are the model's, links bring them back."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import live_data, stories, stories_trace, unpacked
 from viz.figures.labels import visible
-from viz.frame import settings
+from viz.frame import settings, state
 from viz.live.writer.data import WRITER
 
 PAGE = "Next token"
@@ -182,6 +183,9 @@ def test_another_seed_is_another_text_and_none_is_written_unasked() -> None:
     sampling = Sampling(temperature=0.8, top_p=0.95, seed=seed)
     ids = stories_trace("Lily saw a dog").ids.tolist()
     assert write_out(app) == expected(ids, sampling, 6)
+    link = {"seed": 8, "written": 6}  # as many tokens as there are, with another seed
+    chosen(app, **link, **{state.WAITING: link})
+    assert write_out(app) == expected(ids, replace(sampling, seed=8), 6)
 
 
 def test_no_room_to_write_on_is_one_line() -> None:

@@ -17,10 +17,13 @@ from model.survey.stored import STORED, read_survey
 from model.survey.work import Job, survey
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import (
+    TOM,
     VARIANTS,
     button,
     captions,
     chart,
+    chosen,
+    control,
     facts,
     finished,
     inspected,
@@ -129,6 +132,7 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
     text.write_text(3 * SENTENCE)
     found = survey(Job(folder, "cpu", Asked(texts=(text,)), tmp_path / STORED), 1)
     app = open_page(PAGE, measured_on="text", across="entropy", up="near")
+    assert chart(app, "heads").data and "Until then other numbers" in " ".join(captions(app))
     app = finished(_text_of(app, text))
     assert any(f"{found.tokens} tokens of mine.txt" in line for line in captions(app))
     (points,) = chart(app, "heads").data
@@ -136,6 +140,12 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
         assert numbers(points[axis]) == pytest.approx(
             found.measured("decoder.attn")[name].values.ravel()
         )
+
+
+def test_axes_that_nobody_chose_are_the_first_that_there_are() -> None:
+    app = open_page(PAGE, measured_on="sentence", sentence="Tom")
+    few = control(app, "across")
+    assert control(chosen(app, sentence=TOM), "across") == "distance" != few
 
 
 def test_a_file_that_is_no_text_is_one_line(shelf: Path, tmp_path: Path) -> None:

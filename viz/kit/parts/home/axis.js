@@ -8,6 +8,8 @@ import { clamp, frontAt, stageAt } from "./layout.js";
 /** @import { HomeSpec } from "./numbers.js" */
 /** @import { Timeline } from "./timeline.js" */
 
+const WHOLE = 1 - 1e-6; // of a stage: all of it is drawn, and the next has not begun
+const CLICK = 3; // pixels that a hand may move
 const NAMED = 16; // columns; of more some are named
 const IN_FULL = { one: 8, several: 12 }; // of several bands the stages stand evenly, with more room
 
@@ -51,11 +53,17 @@ export class Axis {
       const { left } = this.node.getBoundingClientRect();
       if (this.#flow) seek(stageAt(this.#flow, clientX - left + this.#flow.tokens.x));
     };
+    let from = 0;
     this.node.addEventListener("pointerdown", (event) => {
       this.node.setPointerCapture(event.pointerId);
-      drag(event);
+      from = event.clientX;
+      const named = this.#names.find(({ node }) => node === event.target);
+      if (named) seek(named.stage + WHOLE);
+      else drag(event);
     });
-    this.node.addEventListener("pointermove", (event) => event.buttons && drag(event));
+    this.node.addEventListener("pointermove", (event) => {
+      if (event.buttons && Math.abs(event.clientX - from) > CLICK) drag(event);
+    });
     this.node.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;

@@ -85,9 +85,10 @@ export class Film {
     this.time.at = this.time.FLY;
   }
 
-  /** @param {number} count tokens */
+  /** @param {number} count tokens, besides those still to be written */
   write(count) {
-    [this.left, this.time.isPlaying, this.#isFresh] = [count, true, true];
+    const left = Number.isFinite(this.left) ? this.left : 0;
+    [this.left, this.time.isPlaying, this.#isFresh] = [left + count, true, true];
     this.#waited = Infinity; // the first of them comes at once
     this.time.at = Math.max(this.time.at, this.time.DRAW); // whoever asks for more has seen enough
   }

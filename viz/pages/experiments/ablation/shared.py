@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part, parting
+from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part
+from model.analysis.patching import parting
 from model.trace import Trace
 from viz import runs
 from viz.frame import answers, settings, state

@@ -46,9 +46,7 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.beside_heading():
         chosen = _measured_on(view)
-    reading = _of_text(view) if chosen == TEXT else _reading(view, chosen)
-    if reading is None:
-        return None
+    reading = (_of_text(view) if chosen == TEXT else None) or _reading(view, chosen)
     names = [name for name in MEASURES if reading.has(name)]
     if not names:
         words.notice("A token alone has nothing to choose from: no head can be measured on it.")
@@ -85,7 +83,10 @@ def _of_text(view: View) -> Reading | None:
         memory.remember(SURVEYING, view.handle, heads.survey_of(view.handle, path))
     work: heads.Surveying | None = memory.remembered(SURVEYING, view.handle)
     if work is None:
-        words.caption(f"Every head is measured on its first {heads.MOST:,} tokens.")
+        words.caption(
+            f"Type where a text file of yours lies: every head is measured on its first "
+            f"{heads.MOST:,} tokens. Until then other numbers stand here."
+        )
         return None
     if not work.is_done:
         n = len(work.samples)
@@ -96,13 +97,14 @@ def _of_text(view: View) -> Reading | None:
 
 
 def _reading(view: View, chosen: str) -> Reading:
-    """The numbers of this input, or of the survey; where that cannot be read, this input's."""
+    """The numbers of this input, or else of the survey; where that cannot be read, this input's."""
     on_sentence, surveyed = readings(view)
     if chosen == SENTENCE:
         return on_sentence
     if isinstance(surveyed, Reading):
         return surveyed
-    words.notice(surveyed)
+    if chosen == SURVEY:
+        words.notice(surveyed)
     return on_sentence
 
 
