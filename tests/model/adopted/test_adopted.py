@@ -1,6 +1,7 @@
 """Protects models of transformers: what passes our tap is what they compute, and edits reach it."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import Any, cast
 
@@ -56,8 +57,14 @@ MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window an
 READ_OUT = {*DECODERS, "bert", "bart", "marian"}  # whose logits a part and a matrix make
 
 
+@cache
 def captured(family: str) -> tuple[AdoptedModel, Trace]:
-    """A model of a family, and what it does on its input."""
+    """A model of a family, and what it does on its input; of one test as of the next."""
+    return afresh(family)
+
+
+def afresh(family: str) -> tuple[AdoptedModel, Trace]:
+    """The same, made again."""
     model, inputs = adopt(build(family)), tuple(given(family).values())
     lengths = [model.anatomy.of(stack)[0].call.gave.shape[1] for stack in model.anatomy.stacks]
     if family not in VISION:
@@ -252,7 +259,7 @@ def test_what_a_long_run_does_not_keep_is_worked_out(
 ) -> None:
     _, whole = captured(family)
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
-    _, trace = captured(family)
+    _, trace = afresh(family)
     _, patterns = expected(family)
     for record, kept, pattern in zip(trace.attention, whole.attention, patterns, strict=True):
         assert isinstance(record.pattern, WorkedOut) and isinstance(record.scores, WorkedOut)
@@ -265,12 +272,13 @@ def test_what_a_long_run_does_not_keep_is_worked_out(
 
 def test_a_pattern_that_is_not_what_ran_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
-    record = captured("gpt2")[1].attention[1]
+    trace = afresh("gpt2")[1]
+    record = trace.attention[1]
     others = {"q": record.q + 0.01, "k": record.k[::-1], "scale": 1.1 * record.scale}
     for name, value in others.items():
         given = replace(cast("WorkedOut", record.pattern).given, **{name: value})
         lie = replace(record, pattern=WorkedOut(given, "pattern"))
-        (check,) = check_records(replace(captured("gpt2")[1], attention=(lie,)))
+        (check,) = check_records(replace(trace, attention=(lie,)))
         assert not check.passed, name
 
 

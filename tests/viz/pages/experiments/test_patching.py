@@ -97,6 +97,7 @@ def test_back_the_other_way_the_second_sentences_values_are_put_into_the_first()
     exact, _, _ = patched("The boy lost the ball, so", GIRL)
     (cells,) = chart(app, "patched-resid-pre").data
     np.testing.assert_allclose(z(cells), exact["resid_pre"], atol=1e-5)
+    assert cells["colorbar"]["title"]["text"].startswith("recovered (1 = all)")
     assert chart(app, "patched-resid-pre").layout["xaxis"]["ticktext"][1] == "girl"
 
 
@@ -153,7 +154,7 @@ def chosen_text(app: AppTest) -> str:
 
 
 def test_a_class_is_asked_for_of_a_picture() -> None:
-    app = opened(model="digits", digit="0", other_digit="1")
+    app = faultless(open_page("Patching", model="digits", digit="0", other_digit="1"))
     stream = z(chart(app, "patched-resid-pre").data[0])
     assert stream.shape == (6, 50)
     assert stream[0, 0] == 0, "the class token is the same in both"
