@@ -35,7 +35,7 @@ from model.decoding.cache_run import run_through_cache
 from model.decoding.filters import GREEDY
 from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import generate
-from model.tap import Editor, attach, set_at, set_head, set_position, set_weight
+from model.tap import Editor, attach, set_at
 from model.trace import Stream, Trace
 from model.verify.records import check_records
 from model.worked_out import WorkedOut
@@ -50,7 +50,7 @@ from tests.model.adopted.families import (
     build,
     given,
 )
-from tests.model.builders import tiny_model
+from tests.model.builders import set_head, set_position, set_weight, tiny_model
 
 EXACT = 1e-5  # of float32 against transformers' own eager attention
 MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without

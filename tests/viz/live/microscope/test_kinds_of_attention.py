@@ -175,15 +175,6 @@ def test_the_chosen_head_stays_in_sight(bare: Page, key: str) -> None:
     assert frame["y"] + frame["height"] <= box["y"] + box["height"]
 
 
-def test_grids_are_as_high_as_their_maps(bare: Page, key: str) -> None:
-    open_microscope(bare, key)
-    ratios = bare.locator(".hl-overview image").evaluate_all(
-        "all => all.map(x => x.height.baseVal.value / x.width.baseVal.value)"
-    )
-    assert ratios[0] == ratios[1] == pytest.approx(2 / N_HEADS)
-    assert ratios[2] == pytest.approx(5 / 7 * 2 / N_HEADS, rel=0.05)
-
-
 def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
     """A bar opens a mean of its own kind; arrow keys move in the grid that has the focus."""
     open_microscope(bare, key)
@@ -198,14 +189,6 @@ def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
     expected = masked(record.pattern.mean(axis=0), record.mask)
     assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
     assert "all heads of L0" in bare.locator(".hl-view-summary .hl-caption").text_content()
-
-
-def test_a_summary_hides_what_no_head_may_attend_to(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention="target.attn", view="summary", how="maximum", over="all")
-    group = group_of("target.attn")
-    patterns, masks = group.patterns(), np.stack([record.mask for record in group.records])
-    expected = masked(patterns.max(axis=(0, 1)), masks.any(axis=(0, 1)))
-    assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def test_lines_and_tokens_of_two_streams(bare: Page, key: str) -> None:
@@ -245,20 +228,6 @@ def test_an_unscaled_head_is_said_to_be(bare: Page, key: str) -> None:
 def attribute(page: Page, i: int, name: str) -> str:
     """A data attribute of a part of the formula."""
     return page.locator(PARTS).nth(i).get_attribute(f"data-{name}")
-
-
-def test_heads_are_compared_within_their_kind(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention=CROSS, view="compare", layer=0, head=1, other=[1, 3])
-    first, second = (group_of(CROSS).records[i].pattern[h] for i, h in ((0, 1), (1, 3)))
-    mask = group_of(CROSS).records[0].mask
-    delta = shown(bare, "compare", "section:nth-child(3)")
-    assert delta == pytest.approx(masked(first - second, mask), abs=1e-6, nan_ok=True)
-    expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("Target cross-attention L1 H3")
-    sentence = bare.locator("input[name=hl-against][value=sentence]")
-    expect(sentence).to_be_disabled()
-    expect(bare.locator(".hl-view-compare [data-why]")).to_have_text(
-        "another sentence: this source takes no text."
-    )
 
 
 def test_one_of_several_runs_is_compared_with(bare: Page, key: str, other_key: str) -> None:
