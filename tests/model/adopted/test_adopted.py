@@ -50,7 +50,8 @@ from tests.model.adopted.families import (
     build,
     given,
 )
-from tests.model.builders import set_head, set_position, set_weight, tiny_model
+from tests.model.builders import randomise, set_head, set_position, set_weight, tiny_model
+from tests.model.peers import gpt2_weights
 
 EXACT = 1e-5  # of float32 against transformers' own eager attention
 MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without
@@ -192,35 +193,13 @@ def twins() -> tuple[Any, AdoptedModel]:
     """A decoder of ours, and GPT-2 of transformers with the same weights."""
     ours = tiny_model(position="learned", feedforward="gelu_tanh")
     sizes = ours.config
-    theirs = hf.GPT2LMHeadModel(
-        hf.GPT2Config(
-            vocab_size=sizes.vocab_size, n_embd=sizes.d_model, n_layer=sizes.n_layers,
-            n_head=sizes.n_heads, n_inner=sizes.d_ff, n_positions=sizes.max_seq_len,
-            bos_token_id=0, eos_token_id=0,
-        )
+    config = hf.GPT2Config(
+        vocab_size=sizes.vocab_size, n_embd=sizes.d_model, n_layer=sizes.n_layers,
+        n_head=sizes.n_heads, n_inner=sizes.d_ff, n_positions=sizes.max_seq_len,
+        bos_token_id=0, eos_token_id=0,
     )  # fmt: skip
-    state, new = ours.state_dict(), {}
-    new["wte.weight"] = state["embed.weight"]
-    new["wpe.weight"] = next(x for name, x in state.items() if name.startswith("position"))
-    for layer in range(sizes.n_layers):
-        a, b = f"blocks.{layer}.", f"h.{layer}."
-        for name, end in (("weight", ".weight"), ("bias", ".bias")):
-            qkv = [state[f"{a}attn.{x}_proj{end}"] for x in "qkv"]
-            joined = torch.cat(qkv)
-            new[f"{b}attn.c_attn{end}"] = joined.T if name == "weight" else joined
-            for here, there in (
-                ("attn.out_proj", "attn.c_proj"),
-                ("ffn.up", "mlp.c_fc"),
-                ("ffn.down", "mlp.c_proj"),
-            ):
-                x = state[f"{a}{here}{end}"]
-                new[f"{b}{there}{end}"] = x.T if name == "weight" else x
-        for here, there in (("attn_norm", "ln_1"), ("ffn_norm", "ln_2")):
-            new[f"{b}{there}.weight"] = state[f"{a}{here}.gain"]
-            new[f"{b}{there}.bias"] = state[f"{a}{here}.offset"]
-    new["ln_f.weight"], new["ln_f.bias"] = state["final_norm.gain"], state["final_norm.offset"]
-    theirs.transformer.load_state_dict(new)
-    theirs.tie_weights()
+    theirs = randomise(hf.GPT2LMHeadModel(config), seed=1)
+    ours.load_state_dict(gpt2_weights(theirs.state_dict(), list(ours.state_dict())))
     return ours, adopt(theirs)
 
 
