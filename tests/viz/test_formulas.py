@@ -1,5 +1,6 @@
 """Protects formulas: each is of a function that exists, and the numbers in it are right."""
 
+import importlib
 import math
 import re
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.mask_kinds import source_of
 from model.decoding.kv_cache import cache_bytes
 from model.positions import alibi_slopes, sinusoidal_encoding
 from tests.model.builders import softmax
@@ -23,8 +25,11 @@ from viz.formulas import (
     wave_with_numbers,
     with_base,
 )
+from viz.pages.ideas.masks.shared import NAMES
+from viz.runs import positions
 
 SEEDS = range(3)
+SHOWN_SOURCES = [*positions.SOURCES.values(), *map(source_of, NAMES)]
 
 
 def says_of(latex: str, value: float, before: str = "") -> bool:
@@ -33,6 +38,18 @@ def says_of(latex: str, value: float, before: str = "") -> bool:
     if relation == "<":
         return 0 < value < float(number)
     return relation == "=" and float(number) == pytest.approx(value, abs=6e-5)
+
+
+@pytest.mark.parametrize("name", [*FORMULAS, *SHOWN_SOURCES])
+def test_name_is_a_function_that_exists(name: str) -> None:
+    module, _, function = name.rpartition(".")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS.keys())
+def test_formula_says_where_it_is_from(formula: object) -> None:
+    assert re.search(r"[A-Z]\w+ et al\. (19|20)\d\d", formula.reference)
+    assert formula.latex.count("{") == formula.latex.count("}")
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (0, 1), (7, 4), (7, 5), (101, 12)])

@@ -34,6 +34,13 @@ def test_similarity_by_hand() -> None:
     np.testing.assert_allclose(similarity, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_similarity_knows_no_length(scale: float) -> None:
+    x = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
+    scaled = cosine_similarity(x * np.float32(scale))
+    np.testing.assert_allclose(scaled, cosine_similarity(x), atol=1e-6)
+
+
 def test_summaries_by_hand() -> None:
     """Two layers of two heads; each head reads with a share of its own, from 0 to 3 quarters."""
     shares = np.array([[0, 0.25], [0.5, 0.75]])
