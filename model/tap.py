@@ -144,27 +144,6 @@ def set_at(address: str, index: tuple[int | slice, ...], to: Tensor | float) -> 
     return Edit(address, change)
 
 
-_ALL = slice(None)
-
-
-def set_head(attention: str, head: int, to: Tensor | float = 0.0) -> Edit:
-    """Put `to` in place of what one head gives, its z (B, Tq, Dh): by default the head is off.
-
-    attention: the address of the module that attends, as in decoder.blocks.3.attn.
-    """
-    return set_at(f"{attention}.z", (_ALL, head), to)
-
-
-def set_weight(attention: str, head: int, query: int, key: int, to: float = 0.0) -> Edit:
-    """Put `to` in place of one weight of a head's pattern; the row is not normalised again."""
-    return set_at(f"{attention}.pattern", (_ALL, head, query, key), to)
-
-
-def set_position(address: str, position: int, to: Tensor | float) -> Edit:
-    """Put `to` in place of a value (B, T, D) at one position."""
-    return set_at(address, (_ALL, position), to)
-
-
 class Editor:
     """Replaces values on their way; several edits of one address act in their order."""
 

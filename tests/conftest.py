@@ -32,7 +32,9 @@ from tests.screen import PATIENCE
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 # No test asserts a timing, so none may fail because the machine was busy.
-hypothesis.settings.register_profile("headlight", hypothesis.settings(), deadline=None)
+hypothesis.settings.register_profile(
+    "headlight", hypothesis.settings(), deadline=None, max_examples=30
+)
 hypothesis.settings.load_profile("headlight")
 
 # A shell's background jobs ignore these, and their children do too: tests of signals must not.

@@ -4,8 +4,7 @@ Each visitor is a WebSocket client that speaks Streamlit's protocol: it opens th
 `--seconds` types a sentence of its own every few seconds, switches heads, and turns a page now and
 then. What is timed is the way from a text to its heat map: from the message that changes the
 sentence to the data of the new map. Every map must be of the visitor's own sentence, and its
-numbers those of a capture made here. With `--heavy` one more visitor does the heaviest work there
-is, over and over: beams of 12, a context of 512 tokens, the timing of the cache. Prints JSON.
+numbers those of a capture made here. Prints JSON.
 """
 
 import asyncio
@@ -19,7 +18,6 @@ from argparse import ArgumentParser
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -42,15 +40,9 @@ WORDS = ["the", "cat", "dog", "sat", "saw", "big", "red", "ball", "ran", "to", "
 NAMES = ["Lily", "Tom", "Sam", "Anna", "Max", "Ben", "Mia", "Tim", "Sue", "Jack"]
 THINKING = 3.0  # seconds between what a visitor does, on average; half of it either way
 PATIENCE = 120.0
-MEASURED = 40  # pieces of the cache's timing that the heavy visitor asks for
 INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # what ids of triggers begin with
 ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 CHECKED = 3  # maps of each visitor that are compared with a capture made here
-HEAVY = (
-    {"page": "Beam search", "beam_width": "12", "new_tokens": "24"},
-    {"page": "Attention", "model": "positions-rope", "sentence": "the red ball " * 160},
-    {"page": "KV cache", "sentence": "Tom had a red ball and Sam had a blue one."},
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +52,6 @@ class Plan:
     visitors: int
     seconds: float
     thinking: float = THINKING
-    heavy: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,7 +84,6 @@ class Visitor:
     drawn_at: float = 0.0  # when it came
     page: str = ""  # the open one
     turn: int = 0  # of what it typed or chose
-    clock: str = ""  # the fragment that is to be run again and again
 
     async def visit(self, seconds: float) -> None:
         """Open the app and use it for a while."""
@@ -166,11 +156,10 @@ class Visitor:
         self.widgets["page"] = state
         self.widgets["address"] = WidgetState(id=self.ids["address"], json_value="{}")
 
-    async def run(self, connection: ClientConnection, fragment: str = "") -> None:
-        """Have the script, or a fragment of it, run; take what it sends until it has ended."""
+    async def run(self, connection: ClientConnection) -> None:
+        """Have the script run; take what it sends until it has ended."""
         message = BackMsg()
         client = message.rerun_script
-        client.fragment_id = fragment
         client.query_string = urlencode(self.query)
         client.widget_states.widgets.extend(self.widgets.values())
         client.cached_message_hashes.extend(self.known)
@@ -186,8 +175,6 @@ class Visitor:
                     self.known[answer.hash] = answer
                 if kind == "delta":
                     self.take(answer)
-                if kind == "auto_rerun":
-                    self.clock = answer.auto_rerun.fragment_id
                 if kind == "script_finished" and answer.script_finished in ENDS:
                     return
 
@@ -224,8 +211,8 @@ def connected(app: RunningApp, cookie: str = "") -> connect:
     )
 
 
-async def crowd(app: RunningApp, plan: Plan) -> tuple[list[Visitor], int]:
-    """All visitors at once, coming in over two seconds; how often the heaviest work was done."""
+async def crowd(app: RunningApp, plan: Plan) -> list[Visitor]:
+    """All visitors at once, coming in over two seconds."""
     visitors = [
         Visitor(app, random.Random(number), thinking=plan.thinking)
         for number in range(plan.visitors)
@@ -235,38 +222,8 @@ async def crowd(app: RunningApp, plan: Plan) -> tuple[list[Visitor], int]:
         await asyncio.sleep(2 * number / plan.visitors)
         await visitor.visit(plan.seconds)
 
-    tasks = [come(number, visitor) for number, visitor in enumerate(visitors)]
-    worked: list[Visitor] = []
-    worker = asyncio.create_task(_work_hard(app, worked)) if plan.heavy else None
-    await asyncio.gather(*tasks)
-    if worker is not None and not worker.cancel():
-        worker.result()  # it should go on for ever: raise what ended it
-    for heavy in worked:
-        visitors[0].errors.extend(heavy.errors)
-    return visitors, len(worked)
-
-
-async def _work_hard(app: RunningApp, worked: list[Visitor]) -> None:
-    """The heaviest visitor, one view after the other, each with another sentence."""
-    for number in count(1):
-        query = dict(HEAVY[number % len(HEAVY)])
-        query["sentence"] = f"{number} {query.get('sentence', 'Tom had a ball.')}"
-        visitor = Visitor(app, random.Random(number), query)
-        async with connected(app) as connection:
-            await visitor.run(connection)
-            if query["page"] == "KV cache":
-                await _time_the_cache(visitor, connection)
-        worked.append(visitor)
-
-
-async def _time_the_cache(visitor: Visitor, connection: ClientConnection) -> None:
-    """Press the button, and run the fragment that measures as the browser's clock would."""
-    press = WidgetState(id=visitor.ids["Measure on this machine"], trigger_value=True)
-    visitor.widgets["press"] = press
-    await visitor.run(connection)
-    del visitor.widgets["press"]
-    for _ in range(MEASURED):
-        await visitor.run(connection, visitor.clock)
+    await asyncio.gather(*(come(number, visitor) for number, visitor in enumerate(visitors)))
+    return visitors
 
 
 def wrong_maps(visitors: list[Visitor]) -> int:
@@ -285,7 +242,7 @@ def wrong_maps(visitors: list[Visitor]) -> int:
     return n_wrong
 
 
-def summary(visitors: list[Visitor], worked: int, grown_mb: float) -> dict[str, Any]:
+def summary(visitors: list[Visitor], grown_mb: float) -> dict[str, Any]:
     """What is asked of a crowd."""
     times = sorted(x for visitor in visitors for x in visitor.times)
     errors = [x for visitor in visitors for x in visitor.errors]
@@ -300,7 +257,6 @@ def summary(visitors: list[Visitor], worked: int, grown_mb: float) -> dict[str, 
         "memory per visitor, MB (asked ≤ 15)": round(grown_mb / max(len(visitors), 1), 1),
         "maps that are not the visitor's own (asked 0)": wrong_maps(visitors),
         "maps checked": sum(len(visitor.maps[-CHECKED:]) for visitor in visitors),
-        "heaviest work done beside, times": worked,
         "errors": len(errors),
         "first errors": errors[:3],
     }
@@ -316,8 +272,8 @@ def load(app: RunningApp, plan: Plan) -> dict[str, Any]:
     """Let one visitor come first, so that what the first one costs is not counted, then all."""
     run_apart(crowd(app, Plan(visitors=1, seconds=4)))
     before = memory_mb(app)
-    visitors, worked = run_apart(crowd(app, plan))
-    return summary(visitors, worked, memory_mb(app) - before)
+    visitors = run_apart(crowd(app, plan))
+    return summary(visitors, memory_mb(app) - before)
 
 
 def main() -> None:
@@ -326,7 +282,6 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=20, metavar="N")
     parser.add_argument("--seconds", type=float, default=30, metavar="S")
     parser.add_argument("--thinking", type=float, default=THINKING, metavar="S")
-    parser.add_argument("--heavy", action="store_true", help="one more works as hard as can be")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, running_app(Path(folder) / "log.txt") as app:
         found = load(app, Plan(**vars(arguments)))

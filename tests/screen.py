@@ -10,7 +10,8 @@ import numpy as np
 from playwright.sync_api import Download, Locator, Page, expect
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
-HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1> $x$ **b** %{y}"
+# Few tokens: what most pages take grows with them.
+HOSTILE = "<img src=x onerror=window.hacked=1>$x$ **b** %{y}"
 # What each page draws with Plotly in Python; some have an instrument of the browser instead.
 CHARTS = {
     "Home": [],

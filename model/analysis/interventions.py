@@ -27,7 +27,7 @@ def run_rows(
     """The model's output on one input, once for each row of edits.
 
     given: ids (T,), of a translation those of source and target, or pixels (S, S), as `Trace.given`
-    has it. rows: B rows of edits, each made for a batch of one, as `set_head` makes them; a row
+    has it. rows: B rows of edits, each made for a batch of one, as `set_at` makes them; a row
     without an edit is the model as it is. What is attached sees the values after the edits, with B
     as their first axis.
     Returns (B, T, V), of a target (B, Tt, V), of a picture (B, C). Raises ValueError when there is

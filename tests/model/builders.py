@@ -22,6 +22,7 @@ from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, Vis
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer, train_characters
 from model.sources import checkpoint
 from model.sources.checkpoint import own_weights
+from model.tap import Edit, set_at
 from model.trace import AttentionRecord, Trace
 
 SENTENCE = "the cat sat on a mat."
@@ -225,3 +226,18 @@ def files_of(model: Transformer) -> reference.Files:
     config = {"n_encoder_layers": model.config.n_layers} | model.config.to_dict()
     weights = {name: x.double().numpy() for name, x in own_weights(model).items()}
     return reference.Files(reference.DEFAULTS | config, weights)
+
+
+def set_head(attention: str, head: int, to: Tensor | float = 0.0) -> Edit:
+    """The z of one head of a module that attends is `to`: by default the head is off."""
+    return set_at(f"{attention}.z", (slice(None), head), to)
+
+
+def set_weight(attention: str, head: int, query: int, key: int, to: float = 0.0) -> Edit:
+    """One weight of a head's pattern is `to`."""
+    return set_at(f"{attention}.pattern", (slice(None), head, query, key), to)
+
+
+def set_position(address: str, position: int, to: Tensor | float) -> Edit:
+    """A value (B, T, D) is `to` at one position."""
+    return set_at(address, (slice(None), position), to)

@@ -6,7 +6,6 @@ import torch
 
 from model.architectures.table import ARCHITECTURES
 from model.capture import CLASS_TOKEN, capture, capture_image, capture_translation
-from model.tap import Editor, set_head, set_position
 from model.trace import Site, Trace
 from tests.model.builders import (
     all_arrays,
@@ -62,19 +61,6 @@ def test_cross_attention_is_a_rectangle_of_target_by_source() -> None:
     assert trace.record(Site("encoder", "self", 2)).mask.all()
 
 
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_the_stream_goes_through_cross_attention(placement: str) -> None:
-    trace = translation_trace(tiny_translator(norm_placement=placement))
-    for residual in trace.residuals:
-        assert residual.cross_out.shape == residual.resid_cross.shape == (3, 30)
-        if placement == "pre":
-            total = residual.resid_mid + residual.cross_out
-            np.testing.assert_allclose(residual.resid_cross, total, atol=1e-6)
-    assert all(x.cross_out is None for x in trace.stream("encoder").residuals)
-    assert "decoder.blocks.0.cross_out" in dict(trace.arrays())
-    assert "encoder.blocks.0.cross_out" not in dict(trace.arrays())
-
-
 def test_a_picture_is_a_row_of_patches_behind_the_class_token() -> None:
     picture = tiny_picture()
     trace = capture_image(tiny_vision(), picture)
@@ -102,21 +88,6 @@ def test_facts_are_of_the_config() -> None:
     }, "those of the next token, which views show as that"
     assert traces["vision"].facts.vocab_size is None
     assert every_trace()["encoder"][1].facts.mask is None
-
-
-def test_edits_reach_each_stack_by_its_address() -> None:
-    model = tiny_translator()
-    before = translation_trace(model)
-    edits = {
-        "encoder.blocks.1.attn": set_head("encoder.blocks.1.attn", 2),
-        "decoder.blocks.0.cross_attn": set_head("decoder.blocks.0.cross_attn", 1),
-        "encoder.memory": set_position("encoder.memory", 3, 0.0),
-    }
-    for address, edit in edits.items():
-        after = capture_translation(model, SOURCE, TARGET, [Editor(edit)])
-        assert np.abs(after.logits - before.logits).max() > 1e-3, address
-    with pytest.raises(ValueError, match=r"no value at decoder.blocks.0.cross.z"):
-        capture_translation(model, SOURCE, TARGET, [Editor(set_head("decoder.blocks.0.cross", 1))])
 
 
 def test_a_mask_takes_the_place_of_seeing_everything() -> None:

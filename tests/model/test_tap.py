@@ -10,20 +10,17 @@ from torch import Tensor
 
 from model import attention
 from model.capture import capture
-from model.tap import (
-    NO_TAP,
-    Edit,
-    Editor,
-    Gradients,
-    Recorder,
-    attach,
-    set_at,
+from model.tap import NO_TAP, Edit, Editor, Gradients, Recorder, attach, set_at
+from model.trace import Trace
+from tests.model.builders import (
+    GROUPED,
+    all_arrays,
     set_head,
     set_position,
     set_weight,
+    tiny_ids,
+    tiny_model,
 )
-from model.trace import Trace
-from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model
 from tests.model.plain import plain_logits
 
 IDS = [3, 1, 4, 1, 5, 9, 2]

@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from model.capture import capture
 from model.sources.checkpoint import Checkpoint
-from model.tap import Editor, set_head, set_weight
+from model.tap import Editor
 from model.trace import Trace
-from tests.model.builders import softmax
+from tests.model.builders import set_head, set_weight, softmax
 from tests.screen import PLACE, TOM, drawn, query, settle, settling, visit
 from tests.viz.builders import stories, stories_trace
 

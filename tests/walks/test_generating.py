@@ -176,6 +176,7 @@ def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
     found = [float(x) for x in rows.evaluate_all("rows => rows.map(row => row.dataset.after)")]
     assert found[:8] == pytest.approx(expected.tolist(), abs=1e-6)
     assert found[8] == pytest.approx(1 - expected.sum(), abs=1e-6)
+    expect(rows.last).to_contain_text(f"{len(logits) - 8:,} others")
     page.wait_for_url("**temperature=1.0**")
 
 

@@ -1,6 +1,7 @@
 """Protects models of transformers: what passes our tap is what they compute, and edits reach it."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import Any, cast
 
@@ -34,7 +35,7 @@ from model.decoding.cache_run import run_through_cache
 from model.decoding.filters import GREEDY
 from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import generate
-from model.tap import Editor, attach, set_at, set_head, set_position, set_weight
+from model.tap import Editor, attach, set_at
 from model.trace import Stream, Trace
 from model.verify.records import check_records
 from model.worked_out import WorkedOut
@@ -49,15 +50,22 @@ from tests.model.adopted.families import (
     build,
     given,
 )
-from tests.model.builders import tiny_model
+from tests.model.builders import randomise, set_head, set_position, set_weight, tiny_model
+from tests.model.peers import gpt2_weights
 
 EXACT = 1e-5  # of float32 against transformers' own eager attention
 MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without
 READ_OUT = {*DECODERS, "bert", "bart", "marian"}  # whose logits a part and a matrix make
 
 
+@cache
 def captured(family: str) -> tuple[AdoptedModel, Trace]:
-    """A model of a family, and what it does on its input."""
+    """A model of a family, and what it does on its input; of one test as of the next."""
+    return afresh(family)
+
+
+def afresh(family: str) -> tuple[AdoptedModel, Trace]:
+    """The same, made again."""
     model, inputs = adopt(build(family)), tuple(given(family).values())
     lengths = [model.anatomy.of(stack)[0].call.gave.shape[1] for stack in model.anatomy.stacks]
     if family not in VISION:
@@ -185,35 +193,13 @@ def twins() -> tuple[Any, AdoptedModel]:
     """A decoder of ours, and GPT-2 of transformers with the same weights."""
     ours = tiny_model(position="learned", feedforward="gelu_tanh")
     sizes = ours.config
-    theirs = hf.GPT2LMHeadModel(
-        hf.GPT2Config(
-            vocab_size=sizes.vocab_size, n_embd=sizes.d_model, n_layer=sizes.n_layers,
-            n_head=sizes.n_heads, n_inner=sizes.d_ff, n_positions=sizes.max_seq_len,
-            bos_token_id=0, eos_token_id=0,
-        )
+    config = hf.GPT2Config(
+        vocab_size=sizes.vocab_size, n_embd=sizes.d_model, n_layer=sizes.n_layers,
+        n_head=sizes.n_heads, n_inner=sizes.d_ff, n_positions=sizes.max_seq_len,
+        bos_token_id=0, eos_token_id=0,
     )  # fmt: skip
-    state, new = ours.state_dict(), {}
-    new["wte.weight"] = state["embed.weight"]
-    new["wpe.weight"] = next(x for name, x in state.items() if name.startswith("position"))
-    for layer in range(sizes.n_layers):
-        a, b = f"blocks.{layer}.", f"h.{layer}."
-        for name, end in (("weight", ".weight"), ("bias", ".bias")):
-            qkv = [state[f"{a}attn.{x}_proj{end}"] for x in "qkv"]
-            joined = torch.cat(qkv)
-            new[f"{b}attn.c_attn{end}"] = joined.T if name == "weight" else joined
-            for here, there in (
-                ("attn.out_proj", "attn.c_proj"),
-                ("ffn.up", "mlp.c_fc"),
-                ("ffn.down", "mlp.c_proj"),
-            ):
-                x = state[f"{a}{here}{end}"]
-                new[f"{b}{there}{end}"] = x.T if name == "weight" else x
-        for here, there in (("attn_norm", "ln_1"), ("ffn_norm", "ln_2")):
-            new[f"{b}{there}.weight"] = state[f"{a}{here}.gain"]
-            new[f"{b}{there}.bias"] = state[f"{a}{here}.offset"]
-    new["ln_f.weight"], new["ln_f.bias"] = state["final_norm.gain"], state["final_norm.offset"]
-    theirs.transformer.load_state_dict(new)
-    theirs.tie_weights()
+    theirs = randomise(hf.GPT2LMHeadModel(config), seed=1)
+    ours.load_state_dict(gpt2_weights(theirs.state_dict(), list(ours.state_dict())))
     return ours, adopt(theirs)
 
 
@@ -252,7 +238,7 @@ def test_what_a_long_run_does_not_keep_is_worked_out(
 ) -> None:
     _, whole = captured(family)
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
-    _, trace = captured(family)
+    _, trace = afresh(family)
     _, patterns = expected(family)
     for record, kept, pattern in zip(trace.attention, whole.attention, patterns, strict=True):
         assert isinstance(record.pattern, WorkedOut) and isinstance(record.scores, WorkedOut)
@@ -265,12 +251,13 @@ def test_what_a_long_run_does_not_keep_is_worked_out(
 
 def test_a_pattern_that_is_not_what_ran_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
-    record = captured("gpt2")[1].attention[1]
+    trace = afresh("gpt2")[1]
+    record = trace.attention[1]
     others = {"q": record.q + 0.01, "k": record.k[::-1], "scale": 1.1 * record.scale}
     for name, value in others.items():
         given = replace(cast("WorkedOut", record.pattern).given, **{name: value})
         lie = replace(record, pattern=WorkedOut(given, "pattern"))
-        (check,) = check_records(replace(captured("gpt2")[1], attention=(lie,)))
+        (check,) = check_records(replace(trace, attention=(lie,)))
         assert not check.passed, name
 
 

@@ -6,8 +6,6 @@ import pytest
 from model.analysis.alignment import (
     agreement,
     merged_to_words,
-    rows_of_target,
-    strongest_links,
 )
 
 
@@ -27,11 +25,6 @@ def test_weights_to_pieces_are_summed_and_those_from_them_averaged() -> None:
     assert merged.sum(axis=1) == pytest.approx(1)
 
 
-def test_each_target_word_is_linked_to_what_it_attends_to_most() -> None:
-    words = np.array([[0.2, 0.7, 0.1], [0.5, 0.4, 0.1]])
-    assert strongest_links(words) == {(1, 0), (0, 1)}
-
-
 def test_agreement_is_that_of_the_definition() -> None:
     """Four found, five by hand, three of them the same: 1 − 6 / 9."""
     found = {(0, 0), (1, 1), (2, 2), (5, 3)}
@@ -46,8 +39,3 @@ def test_agreement_is_that_of_the_definition() -> None:
 def test_nothing_to_compare_is_named() -> None:
     with pytest.raises(ValueError, match="0 links found and 1 by hand"):
         agreement(set(), {(0, 0)})
-
-
-def test_a_token_is_predicted_in_the_row_before_its_own() -> None:
-    assert list(rows_of_target(3, is_input=False)) == [0, 1, 2]
-    assert list(rows_of_target(3, is_input=True)) == [1, 2, 3]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.blanks import hidden_in_turn, perplexity, predicted_in_turn
-from model.analysis.probabilities import rank
+from model.analysis.blanks import hidden_in_turn, predicted_in_turn
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
@@ -73,13 +72,3 @@ def test_no_token_and_too_many_are_refused() -> None:
         predicted_in_turn(model, [], HIDING)
     with pytest.raises(ValueError, match=str(model.config.max_seq_len)):
         predicted_in_turn(model, (model.config.max_seq_len + 1) * [1], HIDING)
-
-
-def test_perplexity_by_hand() -> None:
-    """Two tokens with p ½ and ⅛: as open as a choice among 4."""
-    assert perplexity(-np.log([0.5, 0.125])) == pytest.approx(4)
-
-
-def test_rank_counts_what_is_more_likely() -> None:
-    logits = np.array([1.0, 3.0, 2.0, 3.0])
-    assert [rank(logits, i) for i in range(4)] == [3, 0, 2, 1]

@@ -37,7 +37,6 @@ MADE = {
     "grouped, gated": lambda: tiny_model(n_kv_heads=1, feedforward="swiglu", position="rope"),
     "learned, untied": lambda: tiny_model(position="learned", tied_embeddings=False, bias=True),
     "encoder": tiny_encoder,
-    "translator": tiny_translator,
     "translator, pre-norm": lambda: tiny_translator(norm_placement="pre", position="learned"),
     "more layers in the encoder": lambda: tiny_translator(n_encoder_layers=3),
     "vision": tiny_vision,

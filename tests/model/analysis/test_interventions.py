@@ -7,8 +7,11 @@ from torch import Tensor
 
 from model.analysis.interventions import n_at_once, run_rows
 from model.architectures.base import Transformer
-from model.tap import Edit, Editor, Recorder, attach, set_at, set_head, set_position, set_weight
+from model.tap import Edit, Editor, Recorder, attach, set_at
 from tests.model.builders import (
+    set_head,
+    set_position,
+    set_weight,
     tiny_encoder,
     tiny_model,
     tiny_picture,

@@ -4,30 +4,13 @@ import numpy as np
 import pytest
 
 from model.analysis.kernels import (
-    KERNELS,
     Points,
-    drawn_points,
     estimate,
     gaussian_attention,
     kernel_weights,
     moved_weight,
 )
 from model.attention import attention_pattern, attention_scores
-
-QUERIES = np.linspace(0, 5, 11)
-
-
-@pytest.mark.parametrize("kind", KERNELS)
-def test_weights_add_up_to_one_or_are_none_at_all(kind: str) -> None:
-    sums = kernel_weights(QUERIES, drawn_points(0).x, kind, 0.05).sum(axis=-1)
-    assert np.isclose(sums, 1).sum() + (sums == 0).sum() == len(QUERIES)
-    wide = kernel_weights(QUERIES, drawn_points(0).x, kind, 3.0).sum(axis=-1)
-    np.testing.assert_allclose(wide, 1)
-
-
-def test_a_constant_kernel_answers_the_mean_everywhere() -> None:
-    points = drawn_points(2)
-    np.testing.assert_allclose(estimate(QUERIES, points, "constant", 0.1), points.y.mean())
 
 
 def test_three_points_by_hand() -> None:

@@ -61,20 +61,6 @@ def test_a_tree_says_what_was_joined_and_when() -> None:
     assert [node.bytes for node in walk([root])] == [b"abcd", b"ab", b"a", b"b", b"cd", b"c", b"d"]
 
 
-def test_of_equal_pairs_the_leftmost_is_joined_first() -> None:
-    rules = rules_of(Merges(bytes={}, rules=[(1, 1, 2), (2, 2, 3)]))
-    found = merged([Node(1, b"a") for _ in range(7)], rules)
-    assert [node.bytes for node in found] == [b"aaaa", b"aa", b"a"]
-    assert [node.order for node in walk(found[:1])] == [3, 0, None, None, 1, None, None]
-
-
-def test_a_merge_of_low_rank_that_another_makes_possible_is_next() -> None:
-    """The list is in no order of growth here: (ab, c) is of rank 0, (a, b) of rank 1."""
-    rules = rules_of(Merges(bytes={}, rules=[(4, 3, 5), (1, 2, 4)]))
-    found = merged([Node(i, bytes([96 + i])) for i in (1, 2, 3, 1, 2)], rules)
-    assert [(node.bytes, node.order) for node in found] == [(b"abc", 1), (b"ab", 2)]
-
-
 def test_most_tokens_end_a_forest_inside_a_pre_token() -> None:
     tokenizer = stories().tokenizer
     text = "The " + 300 * "q"

@@ -82,10 +82,6 @@ def test_a_wrong_wave_is_found(place: tuple[int, int]) -> None:
     assert product_error(waves, 10_000.0) > 5e-4
 
 
-def test_a_table_of_one_position_has_nothing_to_move() -> None:
-    assert rotation_error(sinusoidal_encoding(torch.arange(1), 6), 10_000.0) == 0.0
-
-
 @pytest.mark.parametrize("layer", [0, 1])
 def test_before_rotation_queries_and_keys_are_those_of_no_positions(layer: int) -> None:
     model, trace = honest("rope")
@@ -120,7 +116,7 @@ def test_a_rotation_that_counts_positions_is_found(monkeypatch: pytest.MonkeyPat
     assert not any(item.passed for item in check_identities(trace, model))
 
 
-@pytest.mark.parametrize("n_heads", range(1, 34))
+@pytest.mark.parametrize("n_heads", [1, 2, 3, 6, 8, 12, 33])
 def test_slopes_are_the_authors_for_any_number_of_heads(n_heads: int) -> None:
     slopes = alibi_slopes(n_heads).double().numpy()
     np.testing.assert_allclose(slopes, authors_slopes(n_heads), rtol=1e-6)
@@ -149,7 +145,7 @@ def test_a_wrong_row_of_the_table_is_found() -> None:
     assert not check_identities(lie, model)[0].passed
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_without_positions_and_mask_order_means_nothing(seed: int) -> None:
     model, ids = tiny_model(seed, position="none"), tiny_ids(seed=seed)[0].tolist()
     everything = full(SEQ_LEN).numpy()

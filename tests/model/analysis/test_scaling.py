@@ -63,7 +63,7 @@ def _far_off() -> Runs:
     return Runs(N, D, Parametric(1.5, 30.0, 900.0, 0.3, 0.5).loss(N, D) * np.exp(off))
 
 
-@pytest.mark.parametrize("counted", ["without", "all", "far off"])
+@pytest.mark.parametrize("counted", ["without", "far off"])
 def test_fits_are_the_lowest_of_finer_and_finer_grids(counted: str) -> None:
     """The fit of all runs and those of all but one; exponents inside the last, smallest grid."""
     runs = _far_off() if counted == "far off" else read_runs(SHIPPED).points(counted)

@@ -8,7 +8,6 @@ import pytest
 from model.analysis.several import (
     alike,
     contributions,
-    cuts,
     effective_rank,
     most_alike,
     spectra,
@@ -67,13 +66,3 @@ def test_likeness_of_patterns() -> None:
     assert most_alike(np.stack([[other, one], [one, one]])) == (1, 0, 1)
     with pytest.raises(ValueError, match="no two to compare"):
         most_alike(np.stack([[one]]))
-
-
-@pytest.mark.parametrize("in_pairs", [True, False])
-def test_every_cut_has_as_many_parameters(in_pairs: bool) -> None:
-    """RoPE rotates pairs, which 8 heads of 3 columns do not have."""
-    found = cuts(24, 3, 8, in_pairs=in_pairs)
-    assert [cut.n_heads for cut in found] == [1, 2, 3, 4, 8][: 4 if in_pairs else 5]
-    assert [cut.d_head for cut in found] == [24, 12, 8, 6, 3][: len(found)]
-    attention = tiny_model(d_model=24, n_heads=3, bias=False).blocks[0].attn
-    assert {cut.parameters for cut in found} == {sum(x.numel() for x in attention.parameters())}

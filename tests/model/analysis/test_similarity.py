@@ -7,10 +7,8 @@ import pytest
 
 from model.analysis.similarity import (
     compare,
-    cosines,
     foot,
     nearest,
-    products,
     token_table,
 )
 from tests.model.builders import tiny_model
@@ -24,11 +22,6 @@ def test_three_and_four_by_hand() -> None:
     assert alike[:2] == (24.0, (5.0, 5.0))
     assert alike.cosine == pytest.approx(0.96)
     assert alike.degrees == pytest.approx(16.2602, abs=1e-4)
-
-
-@pytest.mark.parametrize(("b", "degrees"), [((2, 0), 0), ((0, 7), 90), ((-3, 0), 180)])
-def test_angles_of_the_axes(b: tuple[float, float], degrees: float) -> None:
-    assert compare(np.array([5.0, 0.0]), np.array(b, float)).degrees == pytest.approx(degrees)
 
 
 def test_a_vector_of_zeros_has_no_angle() -> None:
@@ -66,15 +59,3 @@ def test_the_order_is_that_of_torch() -> None:
     assert found.ids.tolist() == expected.argsort(descending=True).tolist()
     np.testing.assert_allclose(found.values, expected.sort(descending=True).values, rtol=1e-9)
     np.testing.assert_array_equal(table, model.embed.weight.double().numpy())
-
-
-def test_products_and_cosines_of_rows_are_those_of_pairs() -> None:
-    rng = np.random.default_rng(0)
-    q, k = rng.normal(size=(3, 5)), rng.normal(size=(4, 5))
-    k[2] = 0
-    for i in range(3):
-        for j in (0, 1, 3):
-            alike = compare(q[i], k[j])
-            assert products(q, k)[i, j] == pytest.approx(alike.product)
-            assert cosines(q, k)[i, j] == pytest.approx(alike.cosine)
-    assert cosines(q, k)[:, 2].tolist() == [0, 0, 0]

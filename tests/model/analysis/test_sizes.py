@@ -10,7 +10,6 @@ from model.analysis.sizes import (
     Experts,
     Latent,
     Shape,
-    feedforward_parameters,
     layer_costs,
     memory,
     operations,
@@ -118,16 +117,6 @@ def test_a_cache_is_kept_where_later_tokens_are_hidden() -> None:
     assert memory(both, 7)["cache"] == 2 * memory(decoder, 7)["cache"]
     assert memory(Shape(**sizes, is_causal=False), 7)["cache"] == 0
     assert memory(both, 7)["maps"] == (5 + 2 * 3) * 2 * 7 * 7 * 2
-
-
-def test_a_block_is_12_d_squared() -> None:
-    """And not 6, as a source has it: 4 are attention's, 8 the feed-forward's."""
-    d = 64
-    shape = Shape(n_layers=1, d_model=d, n_heads=4, n_kv_heads=4, d_head=16, d_ff=4 * d,
-                  vocab_size=10)  # fmt: skip
-    found = parameters(shape)
-    assert found["attention"] == 4 * d * d
-    assert found["feed-forward"] == feedforward_parameters(shape) == 8 * d * d
 
 
 def test_heads_that_cannot_share_are_refused() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from model.recurrence import task
 from model.recurrence.scored import rows_of
-from model.recurrence.task import END, LONGEST, START, answer_of, begun, examples, ids_of, source_of
+from model.recurrence.task import END, LONGEST, answer_of, ids_of, source_of
 
 
 def test_a_row_backwards_and_once_more() -> None:
@@ -34,20 +34,10 @@ def test_what_is_no_row_gets_one_line(typed: str, said: str) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_the_longest_row_is_allowed() -> None:
-    assert len(ids_of("z" * LONGEST)) == LONGEST
-
-
 def test_a_drawn_row_can_be_typed() -> None:
     rng = np.random.default_rng(0)
     lengths = {len(ids_of(task.drawn(rng))) for _ in range(500)}
     assert lengths == set(range(task.SHORTEST_DRAWN, LONGEST + 1))
-
-
-def test_a_target_begins_before_its_first_token() -> None:
-    sources, answers = examples("reverse", np.array([[3, 1, 4], [5, 9, 2]]))
-    assert sources.shape == (2, 5)
-    assert begun(answers).tolist() == [[START, 4, 1, 3], [START, 2, 9, 5]]
 
 
 def test_rows_to_score_with_are_the_same_each_time_and_of_each_length_others() -> None:

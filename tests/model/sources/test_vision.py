@@ -9,9 +9,9 @@ from PIL import Image
 
 from model.adopted.pictures import FILE
 from model.sources.transformers import load
-from model.tap import Editor, set_head
+from model.tap import Editor
 from tests.model.adopted.families import VISION, build, pictured
-from tests.model.builders import edit_json
+from tests.model.builders import edit_json, set_head
 
 EXACT = 1e-5
 BEFORE = {"dinov2": ("[REG0]", "[REG1]"), "deit": ("[DIST]",)}

@@ -14,9 +14,8 @@ from model.training.evaluation import (
     METRICS_FILE,
     evaluate,
     held_out_bytes_per_token,
-    token_losses,
 )
-from tests.model.builders import SENTENCE, normal, tiny_model, tiny_tokenizer
+from tests.model.builders import SENTENCE, tiny_model, tiny_tokenizer
 
 TOKENIZER = tiny_tokenizer()
 V = TOKENIZER.vocab_size
@@ -68,14 +67,6 @@ def test_window_is_the_context_by_default() -> None:
     assert scores.loss != evaluate(model, TOKENIZER, SENTENCE, window=3).loss
 
 
-def test_a_text_shorter_than_a_window() -> None:
-    model = model_for_text()
-    chances = probabilities(model, [TOKENIZER.end_id, *TOKENIZER.encode("cat")])
-    scores = evaluate(model, TOKENIZER, "cat")
-    assert scores.tokens == 3
-    assert scores.loss == pytest.approx(-chances.log().mean().item(), rel=1e-5)
-
-
 def test_progress_ends_at_the_whole() -> None:
     seen: list[tuple[int, int]] = []
     evaluate(
@@ -89,17 +80,6 @@ def test_an_endless_perplexity_is_still_a_number() -> None:
     model = model_for_text()
     model.embed.weight.mul_(1e4)
     assert evaluate(model, TOKENIZER, SENTENCE).perplexity == math.exp(700)
-
-
-def test_token_losses_are_minus_log_p() -> None:
-    logits, targets = normal(2, 3, 5), torch.tensor([[0, 1, 2], [3, 4, 0]])
-    by_hand = [
-        [-logits[b, t].double().softmax(0)[targets[b, t]].log().item() for t in range(3)]
-        for b in range(2)
-    ]
-    torch.testing.assert_close(
-        token_losses(logits, targets), torch.tensor(by_hand).double(), rtol=1e-6, atol=1e-7
-    )
 
 
 def test_loss_by_position_is_over_whole_windows() -> None:

@@ -16,7 +16,7 @@ from viz.figures.depth import gradient_lines
 from viz.figures.heatmap import Axis, Hidden, _hatch_path, heat_map, signed, weights
 from viz.figures.labels import thinned
 from viz.figures.lens import rank_curve
-from viz.figures.masks import leak_curves, mask_map, pattern_map, score_map
+from viz.figures.masks import pattern_map
 from viz.theme import DARK, LIGHT, Palette
 
 Cell = tuple[int, int]
@@ -150,36 +150,6 @@ def test_signed_scale_is_symmetric_and_ignores_what_is_not_finite() -> None:
     scale = signed("score", np.array([-0.5, 3.25, np.nan, -np.inf]))
     assert (scale.low, scale.high) == (-3.25, 3.25)
     assert signed("score", np.zeros(3)).high > 0
-
-
-def test_mask_and_scores() -> None:
-    scores, mask = np.random.default_rng(1).normal(size=(5, 5)), causal(5)
-    shown = mask_map(mask, TOKENS, LIGHT)
-    assert (np.isnan(shown.data[0].z) == ~mask).all()
-    assert len(set(shown.data[0].z[mask])) == 1
-    before = score_map(scores, None, TOKENS, LIGHT, "before", scale_of=scores)
-    after = score_map(scores, mask, TOKENS, LIGHT, "after", scale_of=scores)
-    assert before.data[0].z == pytest.approx(scores)
-    assert after.data[0].z[mask] == pytest.approx(scores[mask])
-    assert np.isnan(after.data[0].z[~mask]).all()
-    for figure in (before, after):
-        assert figure.data[0].zmax == -figure.data[0].zmin == np.abs(scores).max()
-        assert [color for _, color in figure.data[0].colorscale] == list(LIGHT.diverging)
-    weighted = pattern_map(random_patterns(n_tokens=5), mask, TOKENS, LIGHT, "weights")
-    assert weighted.data[0].z[mask] == pytest.approx(random_patterns(n_tokens=5)[mask])
-
-
-def test_leak_curves_show_the_sums() -> None:
-    sums = {"before": [1.0, 1.0], "score_zero": [0.5, 0.75], "after": [0.25, 1.0]}
-    arrays_of = {name: np.array(values) for name, values in sums.items()}
-    figure = leak_curves(arrays_of, [" a", " a"], LIGHT)
-    shown = {trace.name: list(trace.y) for trace in figure.data}
-    assert shown == {
-        "−∞ before softmax (this model)": [1.0, 1.0],
-        "score 0 before softmax": [0.5, 0.75],
-        "zero after softmax": [0.25, 1.0],
-    }
-    assert all(len(set(trace.x)) == 2 for trace in figure.data)
 
 
 def test_a_figure_with_nan_is_still_json() -> None:

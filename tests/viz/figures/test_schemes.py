@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from tests.viz.builders import causal, random_patterns
+from tests.viz.builders import causal
 from tests.viz.test_theme import contrast
 from viz.digits import HOVER
 from viz.figures.build import label_width, room
@@ -12,10 +12,7 @@ from viz.figures.lines import mark_line
 from viz.figures.masks import loss_bars, mask_map, receptive_field_map, share_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import (
-    LossCurve,
-    angle_map,
     bias_map,
-    loss_curves,
     output_maps,
     pattern_row,
     slope_bars,
@@ -89,12 +86,6 @@ def test_a_whole_turn_has_the_colour_of_none_and_a_half_has_not(colors: Palette)
     assert len(set(cyclic)) == len(cyclic) - 1 == 4, "no two quarters of a turn look alike"
 
 
-def test_angles_are_turns_from_zero_to_one() -> None:
-    figure = angle_map(np.array([np.pi / 2, 0.1]), 5, LIGHT)
-    assert figure.data[0].z[:, 0] == pytest.approx([0, 0.25, 0.5, 0.75, 0], abs=1e-6)
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-
-
 def test_bias_scale_ends_at_what_can_be_seen() -> None:
     bias = -np.abs(np.arange(6)[:, None] - np.arange(6)).astype(float)
     bias[0, 5] = -99  # masked
@@ -111,26 +102,6 @@ def test_every_slope_is_in_sight(n_heads: int) -> None:
     assert low < slopes.min() <= slopes.max() < high
     assert len(figure.data[0].x) == n_heads
     assert (figure.data[0].text is None) == (n_heads > 16)
-
-
-def test_patterns_side_by_side_share_a_scale_and_hide_what_is_masked() -> None:
-    patterns = random_patterns(2, n_tokens=6)
-    short = patterns[1, :4, :4]
-    parts = [
-        Part("A", TOKENS, patterns[0], ~causal(6)),
-        Part("B", TOKENS[:4], short, ~causal(4)),
-    ]
-    figure = pattern_row(parts, LIGHT)
-    shown, hidden = figure.data[0::2], figure.data[1::2]
-    for part, heat, cover in zip(parts, shown, hidden, strict=True):
-        mask = causal(len(part.tokens))
-        assert heat.coloraxis == "coloraxis"
-        assert np.allclose(heat.z[mask], part.values[mask])
-        assert np.isnan(heat.z[~mask]).all()
-        assert (np.isfinite(cover.z) == ~mask).all()
-        assert len(set(heat.x)) == len(part.tokens)
-        assert "<b>" not in "".join(heat.x)
-    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 1)
 
 
 def test_outputs_share_the_scale_of_the_outputs() -> None:
@@ -151,14 +122,6 @@ def test_the_colour_bar_keeps_clear_of_the_titles(n_tokens: int) -> None:
     layout = output_maps(parts, LIGHT).layout
     pixels = layout.height - layout.margin.t - layout.margin.b
     assert 24 <= (layout.coloraxis.colorbar.y - 1) * pixels <= layout.margin.t - 40
-
-
-def test_losses_stand_in_the_middle_of_their_bins() -> None:
-    curves = [LossCurve("A", np.array([3.0, 2.0]), 16), LossCurve("B", np.array([4.0]), 16)]
-    figure = loss_curves(curves, LIGHT, n_trained=16)
-    assert [list(curve.x) for curve in figure.data] == [[8, 24], [8]]
-    assert figure.data[0].customdata.tolist() == [[0, 15], [16, 31]]
-    assert figure.layout.shapes[0].x0 == 16
 
 
 def test_never_is_hatched_and_layers_are_whole_numbers() -> None:

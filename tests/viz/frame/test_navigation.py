@@ -84,6 +84,7 @@ def test_the_map_leads_to_what_the_model_has(
     assert (found["lit"], ways["layer"], ways["called"]) == (lit, layers, end)
     is_decoder = end == "next token" and model != "translate"
     assert ("positions" in ways, "tokens" in ways) == (is_decoder, model != "digits")
+    assert ways.get("embed") == (None if model == "digits" else "Embeddings and similarity")
     assert (found["best"] is not None) == is_decoder
     assert bool(found["told"]) == (page == "Vision"), "what it is in place of the tokens"
     assert found["layer"].endswith(".2" if layers == page else "")

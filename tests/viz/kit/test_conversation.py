@@ -50,10 +50,6 @@ def rest(page: Page) -> list[dict[str, Any]]:
     return page.evaluate("(rest(), sent)")
 
 
-def test_python_s_settings_count_at_first(page: Page) -> None:
-    assert now(page, 7, layer=1, view="map") == {"layer": 1, "view": "map"}
-
-
 def test_a_change_counts_until_its_turn_is_acknowledged(page: Page) -> None:
     pending = "conversation.isPending"
     now(page, 7, layer=1)
@@ -114,12 +110,6 @@ def test_a_late_answer_is_not_taken_for_a_choice_elsewhere(page: Page) -> None:
         assert now(page, 0, layer=late) == {"layer": 4}
 
 
-def test_other_settings_are_as_python_has_them(page: Page) -> None:
-    now(page, 0, layer=1, head=1)
-    change(page, layer=2)
-    assert now(page, 0, layer=1, head=9) == {"layer": 2, "head": 9}
-
-
 def test_lists_and_nothing_are_values_too(page: Page) -> None:
     now(page, 0, cell=None, order=["a", "b"])
     change(page, cell=[1, 2], order=["b", "a"])
@@ -128,13 +118,6 @@ def test_lists_and_nothing_are_values_too(page: Page) -> None:
     change(page, cell=None)
     rest(page)
     assert now(page, 1, cell=[1, 2], order=["b", "a"])["cell"] is None
-
-
-def test_turns_go_on_from_where_python_is(page: Page) -> None:
-    """An instrument that comes back to a page must not begin at one again."""
-    now(page, 41, layer=1)
-    change(page, layer=2)
-    assert rest(page)[-1]["turn"] == 42
 
 
 def test_an_answer_is_awaited_until_it_is_there(page: Page) -> None:

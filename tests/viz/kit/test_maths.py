@@ -155,16 +155,6 @@ def test_every_step_is_python_s(mask: str, more: tuple[str, ...], bare: Page) ->
         assert_same_steps(steps(bare, head), expected_steps(head), 1e-12)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-def test_rows_sum_to_one_or_see_nothing(mask: str, bare: Page) -> None:
-    head = random_head(17, 5, mask, "bias")
-    found = steps(bare, head)
-    assert (found["weights"][head["mask"] == 0] == 0).all(), "masked cells are exactly zero"
-    sums = found["weights"].sum(axis=1)
-    assert sums == pytest.approx(head["mask"].any(axis=1).astype(float), abs=1e-12)
-    assert (found["output"][~head["mask"].any(axis=1)] == 0).all()
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -191,23 +181,6 @@ def test_scores_far_from_zero_do_not_overflow(temperature: float, bare: Page) ->
     expected = expected_steps(head, temperature=temperature)
     assert np.abs(expected["scaled"]).max() > 1000
     assert_same_steps(steps(bare, head, temperature=temperature), expected, 1e-9)
-
-
-@pytest.mark.parametrize("scale", [1.0, 0.37, 2.0])
-def test_another_scale_than_the_usual(scale: float, bare: Page) -> None:
-    """It comes with the head, to the last digit."""
-    head = random_head(17, 5, "causal", "bias") | {"scale": np.array([[scale]])}
-    found = steps(bare, head)
-    assert_same_steps(found, expected_steps(head), 1e-12)
-    assert found["scaled"] == pytest.approx(found["product"] * scale, rel=1e-15)
-
-
-def test_heads_of_more_keys_than_queries(bare: Page) -> None:
-    """As when only the last tokens ask."""
-    head = random_head(17, 5, "causal", "bias")
-    last = {name: head[name][-4:] for name in ("q", "mask", "bias")}
-    cut = head | {name: np.ascontiguousarray(array) for name, array in last.items()}
-    assert_same_steps(steps(bare, cut), expected_steps(cut), 1e-12)
 
 
 # --- what is asked of a pattern ---------------------------------------------------------------
@@ -298,6 +271,19 @@ def test_a_word_may_attend_to_a_word_if_any_piece_may(bare: Page, data: st.DataO
     merged = call(bare, "mergedMask", mask.ravel(), rows, columns)
     expected = in_words(rows) @ mask @ in_words(columns).T > 0
     assert merged.reshape(expected.shape).tolist() == expected.astype(int).tolist()
+
+
+def test_only_a_later_key_is_said_to_come_later(bare: Page) -> None:
+    """Under a causal window what is too long ago is masked as well."""
+    said = bare.evaluate(
+        """async () => {
+            const {weightAt} = await import('/kit/patterns.js');
+            const hidden = [0, 1, 1, 0, 0, 1, 1, 0, 0];
+            const values = {rows: 3, columns: 3, values: hidden.map(() => 0.5)};
+            return [[0, 1], [1, 2], [2, 0], [2, 1]].map(at => weightAt({values, hidden}, ...at));
+        }"""
+    )
+    assert said == [*2 * ["masked: it comes later"], "masked", "0.5000"]
 
 
 @given(st.data())

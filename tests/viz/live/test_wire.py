@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from model.analysis.summary import summarise_patterns
-from model.trace import Site
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent
 from tests.viz.live.instruments import INSTRUMENTS, chart, microscope_settings
 from viz.figures.labels import escape
-from viz.kit.arrays import head_address
 from viz.kit.files import VIZ
 from viz.kit.sampling import BOUNDS
 from viz.kit.wire import Option
-from viz.live.microscope.data import HOW, OVER, STAGES, VIEWS, OtherRun, microscope_data
+from viz.live.microscope.data import STAGES, VIEWS, OtherRun, microscope_data
 from viz.live.pickers.data import Picker, pickers_data
 from viz.live.sentence_box.data import sentence_data
 
@@ -153,24 +150,6 @@ def test_each_view_and_stage_has_its_code(bare: Page) -> None:
     assert bare.evaluate(views) == list(VIEWS)
     terms = "import('/live/microscope/formulas.js').then(x => x.TERMS.map(({step}) => step))"
     assert set(bare.evaluate(terms)) == set(STAGES)
-
-
-def test_summaries_can_be_asked_for_by_their_names() -> None:
-    """`HOW` and `OVER` are what `summarise_patterns` takes."""
-    patterns = stories_trace("The dog ran.").groups[0].patterns()
-    for how in HOW:
-        for over in OVER:
-            assert summarise_patterns(patterns, how, over, 0).shape == patterns.shape[-2:]
-
-
-def test_addresses_are_python_s(bare: Page) -> None:
-    site = Site("encoder_decoder", "cross", 3)
-    found = bare.evaluate(
-        "([key, site, head]) => import('/kit/arrays.js')"
-        ".then(module => module.headAddress(key, site, head))",
-        ["a key", site.address, 5],
-    )
-    assert found == head_address("a key", site, 5)
 
 
 def test_labels_are_unescaped_as_python_escapes_them(bare: Page) -> None:

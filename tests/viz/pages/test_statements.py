@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
-from tests.viz.apps import captions, chart, lines, open_page
+from tests.viz.apps import captions, lines, open_page
 from tests.viz.builders import latex_numbers
 from viz.frame import words
 from viz.pages.generate.growth import Growth
@@ -200,11 +200,6 @@ def test_row_sums_are_those_of_the_numbers() -> None:
     pattern[0] = 0
     assert words.row_sums(pattern).startswith("1 of 4 rows may attend to nothing and are zero")
     assert words.row_sums(1.1 * pattern) == "rows sum to 0 to 1.1000"
-
-
-def test_row_sums_are_in_the_text_alternative(shelf: Path) -> None:
-    app = opened(shelf, "Masks", {}, mask="everything")
-    assert chart(app, "pattern").alt.endswith("under the mask; each row sums to one.")
 
 
 @pytest.mark.parametrize("position", ["none", "alibi"])

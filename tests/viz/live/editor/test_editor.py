@@ -119,13 +119,6 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     expect(bare.locator("[data-edits]")).to_contain_text("3 cells changed")
 
 
-def test_back_to_what_python_has_needs_no_wait(bare: Page, trace: Trace) -> None:
-    open_editor(bare, answer(trace, ""))
-    click(bare, 4, 1)
-    click(bare, 4, 1)
-    wait_for(bare, "")
-
-
 def test_python_has_the_last_word(bare: Page, trace: Trace) -> None:
     """A page may drop edits, as it does with another sentence."""
     open_editor(bare, answer(trace, ""))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load
 
-from model.analysis.heads import AT_LEAST, measures, roles
 from model.trace import Stream, Trace
 from tests.viz.builders import stories_trace, unpacked
 from tests.viz.live.instruments import microscope_settings
@@ -17,7 +16,7 @@ from viz.figures.labels import token_labels, word_groups, word_labels
 from viz.kit.arrays import head_arrays
 from viz.kit.wire import Data, stream_data
 from viz.live.microscope import data as microscope
-from viz.live.microscope.data import OtherRun, microscope_data
+from viz.live.microscope.data import microscope_data
 
 GROUPS = {  # name: title, kind, queries, keys, size of a map
     "source.attn": ("Source self-attention", "self", "source", "source", (7, 7)),
@@ -60,23 +59,6 @@ def test_heads_come_in_groups_with_streams_of_their_own() -> None:
         "source": len(SOURCE),
         "target": len(TARGET),
     }
-
-
-def test_each_head_says_what_it_does_most() -> None:
-    """By its own measures, in its own kind of attention: across streams nothing but its breadth."""
-    for trace in (two_streams(), stories_trace("Tom had a red ball. Tom gave Sam the red ball.")):
-        data = sent(trace)
-        names = {role["name"] for role in data["roles"]}
-        assert names == set(AT_LEAST)
-        for group, known in zip(data["groups"], trace.groups, strict=True):
-            ids = trace.stream(known.queries).ids
-            for layer, record in enumerate(known.records):
-                found = roles(measures(record, ids))
-                expected = [role and [role.name, role.value, role.n_queries] for role in found]
-                assert group["roles"][layer] == expected
-                if known.kind == "cross":
-                    assert {role[0] for role in group["roles"][layer] if role} <= {"broad"}
-    assert any(role for layer in group["roles"] for role in layer), "else nothing is compared"
 
 
 def test_each_head_is_masked_in_its_own_tile() -> None:
@@ -141,17 +123,6 @@ def test_a_head_that_is_not_there_gives_way_to_the_nearest() -> None:
 def test_a_large_head_is_left_to_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(microscope, "MOST_SENT_ALONG", 100)
     assert sent(two_streams())["arrays"] == {}
-
-
-def test_runs_to_compare_with_are_a_list() -> None:
-    first, second = two_streams(1), two_streams(2)
-    runs = [OtherRun(first, "first key"), OtherRun(second, "second key", "a third sentence")]
-    data = microscope_data(two_streams(), "a key", "a model", microscope_settings(), runs)
-    assert [(run["key"], run["name"]) for run in data["runs"]] == [
-        ("first key", "second sentence"),
-        ("second key", "a third sentence"),
-    ]
-    assert all(set(run["streams"]) == {"source", "target"} for run in data["runs"])
 
 
 # --- what applies -----------------------------------------------------------------------------

@@ -17,10 +17,9 @@ from tests.viz.builders import csv_rows
 from tests.viz.harness import as_sent, open_instrument, receive
 from tests.viz.live.instruments import microscope_settings
 from tests.viz.live.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
-from viz.digits import digits
 from viz.kit.wire import stream_data
 from viz.live import store
-from viz.live.microscope.data import CHANGES, ROLES, STAGES, VIEWS, OtherRun, microscope_data
+from viz.live.microscope.data import ROLES, STAGES, OtherRun, microscope_data
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]
 CROSS = "target.cross_attn"
@@ -176,15 +175,6 @@ def test_the_chosen_head_stays_in_sight(bare: Page, key: str) -> None:
     assert frame["y"] + frame["height"] <= box["y"] + box["height"]
 
 
-def test_grids_are_as_high_as_their_maps(bare: Page, key: str) -> None:
-    open_microscope(bare, key)
-    ratios = bare.locator(".hl-overview image").evaluate_all(
-        "all => all.map(x => x.height.baseVal.value / x.width.baseVal.value)"
-    )
-    assert ratios[0] == ratios[1] == pytest.approx(2 / N_HEADS)
-    assert ratios[2] == pytest.approx(5 / 7 * 2 / N_HEADS, rel=0.05)
-
-
 def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
     """A bar opens a mean of its own kind; arrow keys move in the grid that has the focus."""
     open_microscope(bare, key)
@@ -199,24 +189,6 @@ def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
     expected = masked(record.pattern.mean(axis=0), record.mask)
     assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
     assert "all heads of L0" in bare.locator(".hl-view-summary .hl-caption").text_content()
-
-
-def test_a_summary_hides_what_no_head_may_attend_to(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention="target.attn", view="summary", how="maximum", over="all")
-    group = group_of("target.attn")
-    patterns, masks = group.patterns(), np.stack([record.mask for record in group.records])
-    expected = masked(patterns.max(axis=(0, 1)), masks.any(axis=(0, 1)))
-    assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
-
-
-@pytest.mark.parametrize("attention", KINDS)
-@pytest.mark.parametrize("view", VIEWS)
-def test_every_view_draws_every_kind(view: str, attention: str, bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention=attention, view=view, layer=0, head=1)
-    expect(bare.locator("[role=alert]")).to_be_hidden()
-    hide = bare.get_by_text("Hide attention sink (first token)")
-    expect(hide).to_be_visible(visible=not attention.endswith("cross_attn"))
-    expect(bare.get_by_label("Merge subwords")).to_be_disabled()
 
 
 def test_lines_and_tokens_of_two_streams(bare: Page, key: str) -> None:
@@ -253,75 +225,9 @@ def test_an_unscaled_head_is_said_to_be(bare: Page, key: str) -> None:
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
 
 
-@pytest.mark.parametrize("attention", KINDS)
-def test_the_formula_has_the_scale_and_bias_of_the_head(
-    attention: str, bare: Page, key: str
-) -> None:
-    record = group_of(attention).records[1]
-    open_microscope(bare, key, attention=attention, layer=1, head=3, cell=[3, 1])
-    names = [attribute(bare, i, "value") for i in range(bare.locator(PARTS).count())]
-    assert ("biased" in names) == (record.bias is not None)
-    written = {name: bare.locator(PARTS).nth(i).text_content() for i, name in enumerate(names)}
-    if record.bias is not None:
-        bias = float(written["biased"].replace("−", "-").replace(" ", ""))
-        assert bias == pytest.approx(record.bias[3, 3, 1], abs=6e-5)
-    score, scale = (steps_of(record, 3)[step][3, 1] for step in ("product", "scaled"))
-    sign, factor = written["scaled"].split()
-    factor = float(factor)
-    assert float(written["product"].replace("−", "-")) == pytest.approx(score, abs=6e-5)
-    scaled = score / factor if sign == "/" else score * factor
-    assert scaled == pytest.approx(scale, abs=1e-3)
-    is_open = bool(record.mask_of(3)[3, 1])
-    assert written["masked"] == ("+ 0" if is_open else "− ∞")
-    weight = float(written["weights"].rpartition("=")[2])
-    assert weight == pytest.approx(record.pattern[3, 3, 1], abs=6e-5)
-
-
 def attribute(page: Page, i: int, name: str) -> str:
     """A data attribute of a part of the formula."""
     return page.locator(PARTS).nth(i).get_attribute(f"data-{name}")
-
-
-@pytest.mark.parametrize("attention", KINDS)
-def test_play_goes_only_through_steps_that_do_something(
-    attention: str, bare: Page, key: str
-) -> None:
-    stages = list(steps_of(group_of(attention).records[0], 0))
-    open_microscope(bare, key, attention=attention, layer=0, head=0)
-    bare.evaluate(
-        "instrument.view.lifetime.interval = act => { window.beat = act; return () => {}; }; null"
-    )
-    bare.get_by_role("button", name="Play").click()
-    played = [bare.evaluate("instrument.settings.stage")]
-    for _ in stages[1:]:
-        bare.evaluate("beat()")
-        played.append(bare.evaluate("instrument.settings.stage"))
-    assert played == stages
-    bare.evaluate("beat()")
-    expect(bare.get_by_role("button", name="Play")).to_be_visible()
-
-
-def test_what_if_takes_the_scale_of_the_head(bare: Page, key: str) -> None:
-    """Without scaling, a head of scale 1 stays as it is, and another does not."""
-    for attention, changes in ((CROSS, False), ("source.attn", True)):
-        open_microscope(bare, key, attention=attention, view="whatif", change="scale")
-        sides = [shown(bare, "whatif", f"section:nth-child({i})") for i in (1, 2)]
-        assert np.allclose(*sides, equal_nan=True) != changes
-    expect(bare.locator(".hl-view-whatif h3").last).to_have_text(CHANGES["scale"])
-
-
-def test_heads_are_compared_within_their_kind(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention=CROSS, view="compare", layer=0, head=1, other=[1, 3])
-    first, second = (group_of(CROSS).records[i].pattern[h] for i, h in ((0, 1), (1, 3)))
-    mask = group_of(CROSS).records[0].mask
-    delta = shown(bare, "compare", "section:nth-child(3)")
-    assert delta == pytest.approx(masked(first - second, mask), abs=1e-6, nan_ok=True)
-    expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("Target cross-attention L1 H3")
-    sentence = bare.locator("input[name=hl-against][value=sentence]")
-    expect(sentence).to_be_disabled()
-    expect(bare.locator(".hl-view-compare [data-why]")).to_have_text(
-        "another sentence: this source takes no text."
-    )
 
 
 def test_one_of_several_runs_is_compared_with(bare: Page, key: str, other_key: str) -> None:
@@ -413,17 +319,6 @@ def test_a_row_that_may_attend_to_nothing_is_not_said_to_sum_to_one(bare: Page) 
         open_instrument(bare, "Microscope", as_sent(data), width=1180)
         wait_for(bare, view)
         expect(bare.locator(f".hl-view-{view} .hl-caption").first).to_contain_text(words)
-
-
-@pytest.mark.parametrize("how", ["mean", "maximum"])
-def test_rows_of_a_summary_are_said_to_sum_to_what_they_do(how: str, bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention="source.attn", view="summary", how=how, over="layer")
-    patterns = group_of("source.attn").records[0].pattern
-    sums = {"mean": patterns.mean, "maximum": patterns.max}[how](axis=0).sum(axis=-1)
-    words = f"Rows sum to {digits(sums.min(), 2)} to {digits(sums.max(), 2)}."
-    expect(bare.locator(".hl-view-summary .hl-caption")).to_contain_text(
-        "Rows sum to one." if how == "mean" else words
-    )
 
 
 def test_a_masked_weight_is_said_to_be_masked(bare: Page, key: str) -> None:

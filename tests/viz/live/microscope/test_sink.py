@@ -112,12 +112,6 @@ def test_compared_weights_are_the_true_ones(bare: Page, key: str) -> None:
     assert "Largest absolute differences (first token and self left out): " in spoken
 
 
-def test_the_changed_pattern_is_saved_whole(bare: Page, key: str) -> None:
-    open_microscope(bare, key, view="whatif", change="temperature", tau=2.0)
-    expect(bare.locator(".hl-view-whatif [role=status]")).to_contain_text(HIDDEN)
-    assert saved(bare).sum(axis=1) == pytest.approx(1, abs=1e-6)
-
-
 def test_lines_say_of_what_they_are_a_share(bare: Page, key: str) -> None:
     open_microscope(bare, key, view="lines", mass=0.8)
     rest = weights().copy()
@@ -145,13 +139,3 @@ def test_one_token_names_the_largest_of_the_rest(bare: Page, key: str) -> None:
     assert saved(bare) == pytest.approx(weights(), abs=1e-6)
     open_microscope(bare, key, view="sentence", token=0)
     expect(titles.last).to_have_text("hidden by choice")
-
-
-def test_in_one_sentence_of_one_token_nothing_is_left_to_name(bare: Page) -> None:
-    trace = stories_trace("x")
-    settings = microscope_settings(hide_first=True)
-    data = microscope_data(trace, store.put(trace), "stories", settings)
-    open_instrument(bare, "Microscope", as_sent(data), width=1180)
-    expect(bare.locator(".hl-view-map .hl-map")).to_have_attribute(
-        "aria-label", re.compile(re.escape(f"Strongest pairs {FIRST}: none."))
-    )

@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.ablation import n_prunable, targets_of
 from model.capture import capture
 from model.sources import checkpoint
-from model.tap import Editor, set_at, set_head
+from model.tap import Editor, set_at
 from model.trace import Trace
-from tests.model.builders import softmax
+from tests.model.builders import set_head, softmax
 from tests.viz.apps import (
     TOM,
     button,

@@ -168,11 +168,11 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     [
         ("", "Type a second sentence"),
         (TOM, "no padding is needed"),
-        ("x " * 400, "The second sentence has"),
+        ("x " * 140, "The second sentence has"),
     ],
 )
 def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
-    app = open_view("padding", second=padded)
+    app = open_view("padding", second=padded, model="positions-learned")
     assert any(words in line for line in lines(app, "note"))
     assert lines(app, "error") == []
 
@@ -255,8 +255,8 @@ def test_every_view_holds_for_other_models(variant: dict[str, object], shelf: ob
 
 
 def test_no_room_for_padding_is_said() -> None:
-    text = " ".join(["The old bear walked up the hill and saw the moon."] * 30)
-    app = open_view("kinds", mask="padding", sentence=text)
+    text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
+    app = open_view("kinds", mask="padding", sentence=text, model="positions-learned")
     assert any("no room for pad tokens" in line for line in lines(app, "note"))
 
 

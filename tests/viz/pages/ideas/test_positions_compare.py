@@ -164,16 +164,6 @@ def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> No
     assert any("in 3 models" in x.value for x in app.markdown)
 
 
-def test_a_tab_of_a_broken_model_is_one_line(shelf: Path) -> None:
-    copied(shelf, "alibi", "rope")
-    (shelf / "positions-rope" / "tokenizer.json").write_text("{")
-    app = open_page("Positional encoding", sentence=TOM, model="positions-alibi")
-    app.segmented_control(key="scheme").set_value("rope").run()
-    assert not app.exception
-    (line,) = lines(app, "error")
-    assert "tokenizer.json" in line
-
-
 def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
     copied(shelf, "rope", "alibi", "learned")
     app = open_page("Positional encoding", sentence=TOM)

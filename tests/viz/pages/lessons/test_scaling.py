@@ -9,8 +9,9 @@ from viz.runs import scaling
 TITLE = "Scaling"
 
 
-@pytest.mark.parametrize("law", ["kaplan", "printed", "refitted"])
-@pytest.mark.parametrize("counted", ["without", "all"])
+@pytest.mark.parametrize(
+    ("law", "counted"), [("kaplan", "without"), ("printed", "all"), ("refitted", "without")]
+)
 def test_every_law_is_drawn_and_our_own_runs(law: str, counted: str) -> None:
     app = open_page(
         TITLE,
