@@ -12,7 +12,9 @@ TITLE = "Why the residual?"
 def test_the_measurement_begins_by_itself() -> None:
     app = open_page(TITLE, sentence=TOM)
     assert lines(app, "error") == []
-    assert [button.label for button in app.button if button.label in ("Stop", "Compute")] == ["Stop"]
+    assert [button.label for button in app.button if button.label in ("Stop", "Compute")] == [
+        "Stop"
+    ]
 
 
 def test_own_gradients_are_there(shelf: Path) -> None:
