@@ -56,15 +56,6 @@ def _measured(view: View) -> None:
         query = controls.slider(ASKED_AT)
         seed = controls.number(SEED)
     notices.show()
-    _regression(view, kind, width, query, seed)
-    words.ask(
-        "A width so large that every point counts alike answers the same everywhere. What?",
-        see="kernel-curve",
-        **{WIDTH.name: "3", SMOOTHING.name: "constant"},
-    )
-
-
-def _regression(view: View, kind: str, width: float, query: float, seed: int) -> None:
     points = drawn_points(seed)
     found = estimate(PLACES, points, kind, width)
     weights = kernel_weights(np.array([query]), points.x, kind, width)[0]
@@ -88,6 +79,11 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
         words.notice(f"No point is within a width of {digits(width, 2)} of x: nothing to answer.")
     else:
         words.caption(f"At x = {digits(query, 2)} the answer is {digits(answer)}.")
+    words.ask(
+        "A width so large that every point counts alike answers the same everywhere. What?",
+        see="kernel-curve",
+        **{WIDTH.name: "3", SMOOTHING.name: "constant"},
+    )
     formula = formulas.regression(kind)
     inspector.formula("model.analysis.kernels.estimate", formula.latex, formula.reference)
 
