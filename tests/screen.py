@@ -46,10 +46,7 @@ CHARTS = {
         *("two-vectors", "nearest-cosine", "nearest-dot-product"),
         *("similar-products", "similar-cosines"),
     ],
-    "Kernels": [
-        *("kernel-curve", "kernel-weights", "kernel-pattern", "kernel-gaussian"),
-        *("additive-dot", "additive-drawn"),
-    ],
+    "Kernels": ["kernel-curve", "kernel-weights"],
     "Attention by hand": [],
     "Why √d?": [
         *("variances", "one-row", "root-largest", "root-gradient"),
@@ -65,11 +62,8 @@ CHARTS = {
         *("block-function", "block-neurons", "block-heights"),
     ],
     "Order": ["order-open", "order-causal", "order-running"],
-    "Cheaper attention": [
-        *("cheaper-exact", "cheaper-way", "cheaper-errors"),
-        *("tile-scores", "tile-output", "tile-memory"),
-    ],
-    "Scaling": ["scaling-sizes", "scaling-equal", "scaling-own", "scaling-curves"],
+    "Cheaper attention": ["cheaper-exact", "cheaper-way", "cheaper-errors"],
+    "Scaling": ["scaling-sizes"],
     "Notation": [],
     "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],
     "Diagram": [],

@@ -88,6 +88,13 @@ def test_readme_commands_are_there(readme: str) -> None:
     assert set(re.findall(r"python3? -m model ([a-z]+)", readme)) == set(COMMANDS)
 
 
+def test_a_term_is_explained_in_one_place() -> None:
+    explained = tomllib.loads((ROOT / "assets" / "terms.toml").read_text(encoding="utf-8"))["term"]
+    bold = re.findall(r"\*\*(.+?)\*\*", (ROOT / "GLOSSARY.md").read_text(encoding="utf-8"))
+    words = {word.casefold() for text in bold for word in text.split(", ")}
+    assert words.isdisjoint(term["name"].casefold() for term in explained)
+
+
 def test_changelog_begins_with_this_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)[0] == VERSION

@@ -1,10 +1,10 @@
-"""LaTeX of what one value put into another run brings back, and of what arrows are worth."""
+"""LaTeX of what one value put into another run recovers, and of what edges are worth."""
 
 from viz.digits import digits
 from viz.formulas import Formula
 
 PATCHED = Formula(
-    r"\mathrm{put\ back} = \frac{m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}})"
+    r"\mathrm{patched} = \frac{m(\mathrm{base},\; x \leftarrow x_{\mathrm{source}})"
     r" - m(\mathrm{base})}{m(\mathrm{source}) - m(\mathrm{base})}",
     "Vig et al. 2020, §3; Meng et al. 2022, §2.1; as a share in Wang et al. 2023: "
     "m the metric, x the one value that is replaced",
@@ -46,7 +46,7 @@ def patched_with_numbers(base: float, source: float, patched: float) -> str:
 
 
 def removed_with_numbers(whole: float, effect: float) -> str:
-    """The effect of one arrow."""
+    """The effect of one edge."""
     return rf"{digits(whole, 4)} - ({digits(whole - effect, 4)}) = {digits(effect, 4)}"
 
 

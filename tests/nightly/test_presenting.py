@@ -45,7 +45,7 @@ def wall(page: Page) -> Iterator[Page]:
     with settling(page):
         rail(page).get_by_role("link", name="Present", exact=True).click()
     expect(way_back(page)).to_be_visible()
-    page.wait_for_function("() => document.querySelector('.hl-live').clientWidth > 1200")
+    page.wait_for_function("() => document.querySelector('.hl-live').clientWidth > 1000")
     yield page
     page.evaluate("() => document.fullscreenElement && document.exitFullscreen()")
     page.set_viewport_size(before)
@@ -66,6 +66,23 @@ def test_labels_are_large_and_the_map_fills_the_height(wall: Page) -> None:
     box = chart.bounding_box()
     assert WALL["height"] - 60 <= box["y"] + box["height"] <= WALL["height"]
     assert main.evaluate("main => main.scrollWidth - main.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_home_fits_one_screen_and_another_sentence_can_be_typed(
+    page: Page, size: tuple[int, int]
+) -> None:
+    before = page.viewport_size
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_default_timeout(PATIENCE)
+    page.goto("/?page=Home&present=yes")
+    settle(page, "Home")
+    for part in (".hl-home-axis", ".hl-home-says", ".hl-home-next"):
+        box = page.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= size[1], part
+    page.get_by_label("Sentence").fill("One day a small")
+    expect(page.locator(".hl-home-tokens button").last).to_have_text("small")
+    page.set_viewport_size(before)
 
 
 def test_the_mouse_finds_the_cell_it_is_on(wall: Page) -> None:

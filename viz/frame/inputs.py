@@ -198,7 +198,7 @@ def ask_second(view: View, default: str) -> str:
 
 
 def group(view: View) -> str:
-    """Which heads' arrows: a choice where a model attends in several ways."""
+    """Which heads' edges: a choice where a model attends in several ways."""
     titles = {found.name: found.title for found in view.run.trace.groups}
     names = list(titles)
     if len(names) == 1:
@@ -215,7 +215,7 @@ def query(view: View, one: One, name: str) -> int:
     if len(one.labels) > 1:  # the source predicts nothing: what is attended to most does most
         cross = [x.pattern[:, one.position] for x in view.run.trace.group(CROSS).records]
         asked, called = int(np.mean(cross, axis=(0, 1)).argmax()), "attended to most"
-    return controls.token(OTHER_TOKEN.given(label="Arrows from"), labels, asked, called)
+    return controls.token(OTHER_TOKEN.given(label="Edges from"), labels, asked, called)
 
 
 def _within(ids: Ids, context: int) -> Ids:

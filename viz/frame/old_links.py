@@ -44,6 +44,13 @@ OLD_VALUES = {
 }
 
 
+# What was on its page before the page had views: which of them it is in.
+VIEW_OF = {
+    "house": ("kernels", "houses"),
+    **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
+    "scaling_times": ("scaling", "equal"),
+    "scaling_counted": ("scaling", "own"),
+}
 # Pages that had a model of their own, and what it was called in the address.
 OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}
 # Which step of a lesson has what each step of an earlier tour had.
@@ -86,6 +93,7 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
         if any(part.name in today for part in group.parts):
             parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
             today[group.name] = ",".join(parts)
+    today = dict(VIEW_OF[name] for name in VIEW_OF if name in address or name in today) | today
     found = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
     models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
     if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):

@@ -247,6 +247,13 @@ KERNELS = {
     "triangular": "triangular",
     "constant": "constant",
 }
+KERNEL_VIEWS = {
+    "measured": "Points in a plane",
+    "houses": "Prices of houses",
+    "model": "The same in the model",
+    "additive": "Additive attention",
+}
+KERNEL_VIEW = named("kernels", "View", KERNEL_VIEWS, "Kernels")
 SMOOTHING = named("smoothing", "Kernel", KERNELS, "Kernels")
 WIDTH = Number("width", "Width", 0.5, 0.05, 3.0, 0.05, page="Kernels")
 ASKED_AT = Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, page="Kernels")
@@ -276,6 +283,8 @@ BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
 NORMS = {"attn": "attention", "ffn": "the feed-forward"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
 DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
+CHEAPER_VIEWS = {"fewer": "What is lost", "tiles": "Exact, in tiles", "times": "Time"}
+CHEAPER_VIEW = named("cheaper_view", "View", CHEAPER_VIEWS, "Cheaper attention")
 CHEAPER_WAYS = {
     "window": "window",
     "global": "window + global",
@@ -291,7 +300,6 @@ ORDER_TEXT = Text("order_text", "Words", "dog bites man", page="Order")
 # --- Notation, Recurrence, Scaling -------------------------------------------------------------
 
 GROUPS = {
-    "all": "all",
     "sizes": "Sizes",
     "indices": "Indices",
     "stream": "Stream",
@@ -301,6 +309,7 @@ GROUPS = {
     "experiments": "Experiments",
     "lessons": "Lessons",
     "signs": "Signs",
+    "all": "all",
 }
 NOTATION_GROUP = named("notation", "Group", GROUPS, "Notation")
 NOTATION_WORDS = Text("notation_words", "Find", "", page="Notation")
@@ -310,6 +319,13 @@ JUDGED_BY = named("judged_by", "Counted", COUNTED, "Recurrence")
 ROW_LETTERS = Text("row_letters", "Letters a to z", "headlight", page="Recurrence")
 ROW_PLACE = Number("row_place", "Token written", 1, 1, 36, page="Recurrence")
 ROW_HEAD = Choice[int]("row_head", "Head of the Transformer", -1, page="Recurrence")
+SCALING_VIEWS = {
+    "laws": "Larger model or more text?",
+    "equal": "At one compute",
+    "why": "Why two laws disagree",
+    "own": "A law of our own",
+}
+SCALING_VIEW = named("scaling", "View", SCALING_VIEWS, "Scaling")
 SCALING_COMPUTE = Number(
     "scaling_compute", "Compute, power of ten", 23.8, 18.0, 26.0, 0.1, page="Scaling"
 )

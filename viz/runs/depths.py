@@ -19,7 +19,7 @@ class Measuring:
 
     stream: Iterator[Measured | None]
     found: dict[tuple[Kind, int], np.ndarray] = field(default_factory=dict)
-    is_running: bool = False
+    is_running: bool = True  # from the start: all of it takes seconds
 
     @property
     def is_done(self) -> bool:

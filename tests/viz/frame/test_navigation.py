@@ -157,7 +157,7 @@ def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
         ("Masks", "translate", "decoder", FIRST_MODEL, "sentence-box"),
         ("Transformer block", "blank", "decoder", FIRST_MODEL, "sentence-box"),
         ("Tokens", "digits", "vocabulary", FIRST_MODEL, "sentence-box"),
-        ("Translation", "stories", "translates", "translate", "source-box"),
+        ("Translation", "blank", "translates", "translate", "source-box"),
         ("Masked language model", "translate", "blanks", "blank", "sentence-box"),
         ("Vision", "positions-rope", "pictures", "digits", None),
     ],
@@ -168,6 +168,7 @@ def test_a_page_that_needs_another_model_takes_one_and_says_so(
     app = open_page("Attention", model=model)
     go(app, page)
     why, kept = REASONS[lacks], (CALLED[model], CALLED[other])
+    assert not any("does not apply" in line for line in lines(open_page(page), "note"))
     (said,) = (line for line in lines(app, "note") if line.startswith(f"{page} does not apply to"))
     assert said == f"{page} does not apply to {kept[0]}: {why}. Shown instead: {kept[1]}."
     assert lines(app, "error") == []

@@ -211,7 +211,7 @@ AS_IT_RAN = {
 @pytest.mark.parametrize("page", AS_IT_RAN)
 @pytest.mark.parametrize("model", ["capped", "sunk"])
 def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
-    app = open_page(page, model=model, sentence=TEXT, layer="1", head="2")
+    app = open_page(page, model=model, sentence=TEXT, layer="1", head="2", kernels="model")
     assert lines(app, "error") == []
     record = runs.run(runs.handle_of(model, "cpu"), TEXT).trace.attention[1]
     drawn = numbers(chart(app, AS_IT_RAN[page]).data[0]["z"])
@@ -223,7 +223,7 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
         np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)
     if page == "Kernels":
         what = {"capped": "its soft cap", "sunk": "its sink"}[model]
-        assert sum(what in line for line in lines(app, "aside")) == 2
+        assert sum(what in line for line in lines(app, "aside")) == 1
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from tests.viz.builders import (
 )
 from tests.viz.sent import assert_model_is_sent
 from viz.figures.labels import token_labels
+from viz.frame import settings
 from viz.pages.ideas import masks
 from viz.runs import Run
 from viz.runs.kept import KEPT
@@ -46,6 +47,9 @@ def test_every_page_opens_with_another_model_than_the_first(page: str) -> None:
 
 MORE_VIEWS = [
     *(("Masks", {"masks": view}) for view in masks.VIEWS),
+    *(("Kernels", {"kernels": view}) for view in settings.KERNEL_VIEWS),
+    *(("Cheaper attention", {"cheaper_view": view}) for view in settings.CHEAPER_VIEWS),
+    *(("Scaling", {"scaling": view}) for view in settings.SCALING_VIEWS),
     ("Attention", {"view": "compare", "against": "sentence", "second": "Sam had a blue ball."}),
     ("Positional encoding", {"scheme": "compare"}),
     ("Ablation", {"off": "decoder.attn.2.4"}),

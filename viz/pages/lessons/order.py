@@ -153,13 +153,14 @@ def _maps(case: Case, key: str) -> None:
     tokens, found = case.view.tokens, case.found
     other = [tokens[i] for i in _order(len(tokens))]
     most, largest = float(np.abs(found.difference).max()), float(np.abs(found.first).max())
+    same = " = 0, but for rounding" if found.error <= SAME else ""
     with st.container(key=f"narrow-chart-{key}"):
         layout.show_figure(
             output_maps(
                 [
                     Part("one order", tokens, found.first),
                     Part("the other order", other, found.second),
-                    Part("difference", tokens, found.difference),
+                    Part(f"difference{same}", tokens, found.difference),
                 ],
                 case.view.colors,
                 share=IN_COLOURS,

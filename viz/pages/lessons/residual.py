@@ -31,10 +31,8 @@ def render(view: View) -> None:
     gradual.draw(
         work,
         lambda: _figures(view, work, depth),
-        lambda: _said(len(work.found), work.n_networks),
+        lambda: f"{len(work.found)} of {work.n_networks} networks.",
     )
-    if work.is_running:
-        return
     words.ask(
         "At which of the depths does the network without the sum lose its gradient? Compare the "
         "layers of a shallow network with those of a deep one.",
@@ -75,13 +73,6 @@ def _tables(view: View, work: Measuring) -> inspector.Tables:
             has_index=True,
         )
     return found
-
-
-def _said(n_found: int, n: int) -> str:
-    """What is there, in words."""
-    if not n_found:
-        return f"Nothing is measured yet: {n} small networks take a few seconds."
-    return f"{n_found} of {n} networks."
 
 
 def _work(seed: int) -> Measuring:

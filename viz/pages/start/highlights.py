@@ -56,7 +56,7 @@ class _Shown:
             *(self._token(edge.query), "” to “", self._token(edge.key)),
             f"” with weight {digits(edge.value, 2)}, {_p(probability_of(run, edge.query, copy))}.",
         ]
-        return f"{self._name(edge)} looks for a copy", said, self._cell(edge)
+        return f"{self._name(edge)} attends after copies (induction)", said, self._cell(edge)
 
     def settled(self) -> Highlight | None:
         """The layer from which the logit lens has the answer; None where it is the last."""

@@ -239,7 +239,13 @@ def test_the_checks_are_in_the_inspector_and_a_fault_turns_them_red(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = inspected(opened(sentence=GIRL), "check")
-    assert any("what both inputs share puts back nothing" in x.value for x in app.caption)
+    shares = z(chart(app, KEYS["z"]).data[0])
+    layer, head = np.unravel_index(shares.argmax(), shares.shape)
+    (answer,) = (line for line in lines(app, "note") if line.startswith("Most of the answer"))
+    assert z(chart(app, KEYS["resid_pre"]).data[0]).argmax(axis=1).tolist() == [1] * 5 + [6]
+    assert "recovered before L0 to L4 at “boy”, before L5 at “so”. " in answer
+    assert f"L{layer} H{head} alone recovers most: {digits(shares.max(), 2)} of it." in answer
+    assert any("patching what both inputs share changes nothing" in x.value for x in app.caption)
     right = patching.run_both
 
     def wrong(pair: Pair) -> object:

@@ -13,8 +13,7 @@ HEAD = {"layer": "2", "head": "4"}
 
 @pytest.mark.parametrize("way", ["window", "global", "linear", "low_rank"])
 def test_the_chosen_way_is_drawn_beside_the_exact_weights(way: str) -> None:
-    tiles = {"token": "9", "tile_size": "3", "tiles_done": "2"}
-    app = open_page(TITLE, sentence=TOM, cheaper=way, **SIZES, **HEAD, **tiles)
+    app = open_page(TITLE, sentence=TOM, cheaper=way, **SIZES, **HEAD)
     assert lines(app, "error") == []
     record = stories_trace(TOM).attention[2]
     exact = numbers(chart(app, "cheaper-exact").data[0]["z"])
@@ -34,17 +33,19 @@ def test_the_table_says_what_each_way_costs_and_loses() -> None:
     assert table["multiplications"]["exact"] == f"{2 * d * pairs:,}"
     assert table["multiplications"]["window"] == f"{2 * d * (3 * n - 3):,}"
     assert table["multiplications"]["linear"] == f"{n * d * (2 * d + 1):,}"
+    passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
+    assert any("running sum" in line for line in passed)
     assert float(table["error"]["window"]) > float(table["error"]["window + global"]) > 0
     assert table["error"]["exact"] == "0"
 
 
 def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
-    app = open_page(TITLE, sentence=TOM, **HEAD, tile_size="4", tiles_done="4")
+    tiles = {"cheaper_view": "tiles", "tile_size": "4", "tiles_done": "4"}
+    app = open_page(TITLE, sentence=TOM, **HEAD, **tiles)
     so_far, exact = (numbers(trace["y"]) for trace in chart(app, "tile-output").data)
     np.testing.assert_allclose(so_far, exact, atol=1e-6)
-    table = tables_shown(app)[1]
+    table = tables_shown(app)[0]
     assert list(table["after tile"]) == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
     assert float(table["weight so far"]["4 of 4"]) == 1
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert any("all tiles" in line for line in passed)
-    assert any("running sum" in line for line in passed)

@@ -18,7 +18,7 @@ def test_a_query_that_reaches_nothing_is_said() -> None:
 
 
 def test_additive_counts_are_those_of_its_sizes() -> None:
-    app = open_page("Kernels", sentence=TOM, layer="2", head="4", seed="6")
+    app = open_page("Kernels", sentence=TOM, kernels="additive", layer="2", head="4", seed="6")
     assert lines(app, "error") == []
     n = len(stories_trace(TOM).tokens)
     drawn = numbers(chart(app, "additive-drawn").data[0]["z"])
@@ -30,16 +30,17 @@ def test_additive_counts_are_those_of_its_sizes() -> None:
 
 
 @pytest.mark.parametrize(("model", "has_bias"), [("positions-alibi", True), ("stories", False)])
-def test_a_bias_that_one_map_goes_without_is_named(model: str, has_bias: bool) -> None:
-    app = open_page("Kernels", sentence=TOM, model=model)
+@pytest.mark.parametrize("shown", ["model", "additive"])
+def test_a_bias_that_one_map_goes_without_is_named(model: str, has_bias: bool, shown: str) -> None:
+    app = open_page("Kernels", sentence=TOM, model=model, kernels=shown)
     assert lines(app, "error") == []
     named = ["the bias added to its scores" in line for line in lines(app, "aside")]
-    assert sum(named) == (2 if has_bias else 0)
+    assert sum(named) == has_bias
 
 
 def test_the_houses_have_the_numbers_that_are_printed() -> None:
     """103.753 by a Gaussian kernel and 120.0 for the mean, as one source prints them."""
-    app = open_page("Kernels", sentence=TOM)
+    app = open_page("Kernels", sentence=TOM, kernels="houses")
     assert facts(app) == {
         "thousand: 70 m² by a Gaussian kernel": "103.753",
         "thousand: 70 m² by a constant kernel": "120.000",
@@ -54,6 +55,7 @@ def test_the_houses_have_the_numbers_that_are_printed() -> None:
 
 
 def test_a_house_far_from_all_others_is_said() -> None:
-    app = open_page("Kernels", sentence=TOM, smoothing="boxcar", house_size="140", house_width="5")
+    house = {"kernels": "houses", "house_size": "140", "house_width": "5"}
+    app = open_page("Kernels", sentence=TOM, smoothing="boxcar", **house)
     assert "No house is within 5 m² of 140: nothing to answer." in lines(app, "note")
     assert list(facts(app)) == ["thousand: 140 m² by a constant kernel"]

@@ -258,7 +258,7 @@ def _shapes(app: AppTest) -> dict[str, str]:
     ],
 )
 def test_shapes_are_of_the_model_that_runs(model: str, text: str, queries: str) -> None:
-    app = open_page("Notation", model=model, **({"sentence": text} if text else {}))
+    app = open_page("Notation", model=model, notation="all", **({"sentence": text} if text else {}))
     assert lines(app, "error") == []
     shapes = _shapes(app)
     tokens = shapes["tokens that ask: queries of a head"]
@@ -271,23 +271,22 @@ def test_shapes_are_of_the_model_that_runs(model: str, text: str, queries: str) 
     assert memory.startswith("(Ts, D) = (") == (model == "translate")
 
 
-def test_rows_are_found_by_group_and_by_words() -> None:
-    app = open_page("Notation", sentence=TOM, notation="sizes", notation_words="d_MODEL residual")
-    assert list(_shapes(app)) == [
-        "width of the residual stream",
-        "the same: width of the residual stream",
-    ]
+def test_one_group_is_shown_and_words_are_found_in_all() -> None:
+    app = open_page("Notation", sentence=TOM)
+    assert len(_shapes(app)) == len({x.row.meaning for x in table() if x.group == "Sizes"}) < 30
+    found = list(_shapes(chosen(app, notation="signs", notation_words="d_MODEL residual")))
+    assert found[0] == "width of the residual stream"
     nothing = chosen(app, notation_words="<b>nothing</b>")
-    assert lines(nothing, "note") == [
-        "No symbol here has these words: clear the field, or choose another group."
-    ]
+    assert lines(nothing, "note") == ["No symbol of any group has these words: clear the field."]
     assert lines(nothing, "error") == []
-    everything = open_page("Notation", sentence=TOM)
+    everything = open_page("Notation", sentence=TOM, notation="all")
     assert len(_shapes(everything)) == len({x.row.meaning for x in table()})
 
 
 def test_each_row_links_to_its_pages() -> None:
-    links = re.findall('<a href="(.*?)" data-page="(.*?)">', _body(open_page("Notation")))
+    links = re.findall(
+        '<a href="(.*?)" data-page="(.*?)">', _body(open_page("Notation", notation="all"))
+    )
     assert {html.unescape(page) for _, page in links} <= set(PAGES)
     assert dict(links)["?page=Why+%E2%88%9Ad%3F"] == "Why √d?"
 

@@ -28,6 +28,12 @@ def test_without_positions_and_mask_only_the_places_of_rows_change() -> None:
     assert np.abs(first[0] - first[-1]).max() > 0.5, "rows that are alike would show nothing"
 
 
+def test_where_nothing_differs_the_map_says_so() -> None:
+    titles = chart(open_page("Order", sentence=TOM, order_text=DOG), "order-open").layout
+    said = [title["text"] for title in titles["annotations"]]
+    assert said == ["one order", "the other order", "difference = 0, but for rounding"]
+
+
 @pytest.mark.parametrize("key", ["order-causal", "order-running"])
 def test_a_mask_or_positions_alone_tell_order(key: str) -> None:
     assert np.abs(shown(DOG)[key][2]).max() > 0.5

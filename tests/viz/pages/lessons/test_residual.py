@@ -1,8 +1,6 @@
-"""Protects the lesson on the residual: measured when asked, and compared once it is whole."""
+"""Protects the lesson on the residual: measured at once, beside the model's own gradient."""
 
 from pathlib import Path
-
-import numpy as np
 
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lines, open_page
@@ -11,11 +9,12 @@ from tests.viz.builders import numbers
 TITLE = "Why the residual?"
 
 
-def test_nothing_is_measured_before_it_is_asked_for() -> None:
+def test_the_measurement_begins_by_itself() -> None:
     app = open_page(TITLE, sentence=TOM)
     assert lines(app, "error") == []
-    assert not any(np.isfinite(numbers(x["y"])).any() for x in chart(app, "depth-first").data)
-    assert "Nothing is measured yet: 24 small networks take a few seconds." in lines(app, "aside")
+    assert [button.label for button in app.button if button.label in ("Stop", "Compute")] == [
+        "Stop"
+    ]
 
 
 def test_own_gradients_are_there(shelf: Path) -> None:

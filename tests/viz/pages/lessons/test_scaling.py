@@ -9,18 +9,17 @@ from viz.runs import scaling
 TITLE = "Scaling"
 
 
-@pytest.mark.parametrize(
-    ("law", "counted"), [("kaplan", "without"), ("printed", "all"), ("refitted", "without")]
-)
-def test_every_law_is_drawn_and_our_own_runs(law: str, counted: str) -> None:
-    app = open_page(
-        TITLE,
-        sentence=TOM,
-        scaling_law=law,
-        scaling_counted=counted,
-        scaling_compute="21.5",
-        scaling_times="-2",
-    )
+@pytest.mark.parametrize("law", ["kaplan", "printed", "refitted"])
+def test_every_law_is_drawn(law: str) -> None:
+    query = {"scaling_law": law, "scaling_compute": "21.5", "scaling_times": "-2"}
+    app = open_page(TITLE, sentence=TOM, scaling="equal", **query)
+    assert lines(app, "error") == []
+    assert len(chart(app, "scaling-equal").data) > 3
+
+
+@pytest.mark.parametrize("counted", ["without", "all"])
+def test_our_own_runs_are_drawn(counted: str) -> None:
+    app = open_page(TITLE, sentence=TOM, scaling="own", scaling_counted=counted)
     assert lines(app, "error") == []
     losses = [run.loss for run in scaling.stored().runs]
     drawn = [numbers(line["y"]) for line in chart(app, "scaling-own").data]
@@ -30,6 +29,9 @@ def test_every_law_is_drawn_and_our_own_runs(law: str, counted: str) -> None:
 def test_a_compute_gives_published_sizes() -> None:
     app = open_page(TITLE, sentence=TOM, scaling_compute="23.8")
     table = tables_shown(app)[0]
+    # N grows as C to the 0.73 by Kaplan and about the half by Chinchilla: 2^0.73 and 2^0.27.
+    (answer,) = lines(app, "note")
+    assert "1.66 times the parameters and 1.21 times the text by Kaplan" in answer
     # Hoffmann et al. 2022, fig. 2 and 3, at 5.76e23; this is 10^23.8 = 6.31e23.
     assert float(table["parameters"]["Approach 1"].split()[0]) == pytest.approx(67 * 1.046, 0.01)
     assert float(table["parameters"]["Approach 2"].split()[0]) == pytest.approx(63 * 1.046, 0.01)

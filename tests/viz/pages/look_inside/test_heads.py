@@ -71,8 +71,12 @@ def test_counts_are_those_of_the_file() -> None:
     measures = stored()["groups"]["decoder.attn"]["measures"]
     every_head, counts = tables_shown(app)[-2:]
     assert len(every_head["words"]) == 48
-    words = {"previous": "previous token", "near": "nearby", "kept": "by position"}
-    words["copying"] = "copies"
+    words = {
+        "previous": "previous token",
+        "near": "nearby",
+        "kept": "by position",
+        "copying": "copying",
+    }
     for name, bound in (("previous", 1 / 3), ("near", 0.5), ("kept", 0.5), ("copying", 0.5)):
         n = int((np.array(measures[name]["values"], float) >= bound).sum())
         assert counts["heads"][words[name]] == f"{n} of 48"

@@ -36,7 +36,7 @@ def found(app: AppTest) -> list[tuple[str, str, dict[str, str]]]:
 @pytest.mark.parametrize(
     ("query", "titles"),
     [
-        ({"sentence": TOM}, ["looks for a copy", "carries most"]),
+        ({"sentence": TOM}, ["attends after copies", "carries most"]),
         ({"sentence": "A"}, ["is there"]),
         ({"model": "positions-rope", "sentence": "I saw it"}, ["carries most"]),
     ],
@@ -73,7 +73,7 @@ def test_home_attention_heads_and_examples_name_one_head_with_one_number(
     title, said, _ = found(open_page("Home", sentence=sentence))[0]
     (group,) = microscope_data(stories_trace(sentence), "", "", {"layer": 0, "head": 0})["groups"]
     role, value, n_queries = group["roles"][layer][number]
-    assert (role, title) == ("induction", f"L{layer} H{number} looks for a copy")
+    assert (role, title) == ("induction", f"L{layer} H{number} attends after copies (induction)")
     assert f"average {value:.2f} of its weight" in said
     assert f"of {n_queries} repeats" in said
     counts = tables_shown(open_page("Heads", sentence=sentence, measured_on="sentence"))[-1]

@@ -2,6 +2,7 @@
 
 import { dressed } from "../../colors.js";
 import { html } from "../../dom.js";
+import { roomOnWall } from "../../wall.js";
 import { captioned } from "./caption.js";
 import { drawFlow } from "./flow.js";
 import { goalOf } from "./goals.js";
@@ -18,7 +19,8 @@ import { Fades, eased } from "./timeline.js";
 
 const NARROW = 820; // pixels of the room, and below
 const FLOW_WHEN_NARROW = 760; // in a box that scrolls
-const BELOW = 132; // pixels: axis, caption, and the panel below each page
+const FOOT = 78; // pixels: axis and caption
+const BELOW = FOOT + 54; // and the panel below each page
 const HEIGHT = { least: 400, most: 860 };
 const ROW = 15; // the lowest row of two texts
 const FADE_MS = 150;
@@ -76,9 +78,11 @@ export class Screen {
     if (!run || !room) return;
     const isNarrow = room <= NARROW;
     const width = isNarrow ? FLOW_WHEN_NARROW : room;
+    const onWall = roomOnWall(el);
     const scrolled = el.closest('[data-testid="stMain"]')?.scrollTop ?? 0;
     const above = el.getBoundingClientRect().top + scrolled;
-    const fits = clamp(Math.round(innerHeight - above - BELOW), HEIGHT.least, HEIGHT.most);
+    const free = onWall ? onWall - FOOT : innerHeight - above - BELOW;
+    const fits = clamp(Math.round(free), HEIGHT.least, HEIGHT.most);
     const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
     const hasLast = run.spec.has_stream && goalOf(run.spec).gives !== null;

@@ -1,5 +1,7 @@
 """Patching: one value of one run, put into another, brings the answer back or does not."""
 
+from itertools import groupby
+
 import numpy as np
 
 from model.analysis.metrics import Metric, telling_tokens
@@ -22,6 +24,7 @@ from viz.frame import (
 from viz.frame import patching as asked
 from viz.frame.inputs import Two, two_of
 from viz.frame.page import Page
+from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
 from viz.live import component
@@ -95,7 +98,7 @@ def _patch(shown: Shown) -> None:
 
 
 def _same(shown: Shown) -> str:
-    """Why there is nothing to put back, and what to do about it."""
+    """Why there is nothing to recover, and what to do about it."""
     n = shown.kind
     return f"Both {n}s give the same number: there is nothing to recover. Change the second {n}."
 
@@ -143,7 +146,25 @@ def _ends(shown: Shown) -> None:
     )
 
 
+def _conclusion(shown: Shown) -> Said:
+    """Where most is recovered, layer by layer, and by which head, as far as is known."""
+    filling = shown.work.filling
+    shares = {name: np.nan_to_num(x) for name, x in shown.shares(filling.values).items()}
+    said: list[Piece] = ["Most of the answer is recovered "]
+    places = shares["resid_pre"].argmax(axis=1).tolist()
+    for place, some in groupby(enumerate(places), key=lambda at: at[1]):
+        layers = [layer for layer, _ in some]
+        span = f"L{layers[0]}" + (f" to L{layers[-1]}" if len(layers) > 1 else "")
+        comma = "" if len(said) == 1 else ", "
+        said += [f"{comma}before {span} at “", Word(shown.columns("resid_pre")[place]), "”"]
+    layer, head = np.unravel_index(shares[OVER_HEADS].argmax(), shares[OVER_HEADS].shape)
+    most = digits(float(shares[OVER_HEADS][layer, head]), 2)
+    so_far = "" if filling.is_done else " Estimates are among these."
+    return [*said, f". Of the heads, L{layer} H{head} alone recovers most: {most} of it.{so_far}"]
+
+
 def _grids(shown: Shown) -> None:
+    words.notice(_conclusion(shown))
     rows = (("resid_pre", "attn_out"), ("ffn_out", "z"))
     for row in rows:
         for column, name in zip(layout.two_up(f"patched-{row[0]}"), row, strict=True):
@@ -264,7 +285,7 @@ def _check(shown: Shown) -> None:
     error = float(np.abs(first[~exchanged]).max(initial=0.0))
     inspector.check(
         error <= ALLOWED,
-        f"before the first layer, what both inputs share puts back nothing, max error "
+        f"before the first layer, patching what both inputs share changes nothing, max error "
         f"{error:.1e}, allowed {ALLOWED:.0e}.",
     )
 
@@ -290,7 +311,7 @@ def _inspect(shown: Shown) -> None:
 
 
 def _csv(shown: Shown, name: str, cells: np.ndarray) -> bytes:
-    """One grid of shares put back."""
+    """One grid of shares recovered."""
     shares = shown.shares(cells)[name]
     rows = [f"L{i}" for i in range(len(shares))]
     return tables.table_csv(shares, rows, shown.columns(name), "layer")

@@ -62,12 +62,12 @@ class Shown:
         return links.to(self.view, page, **more)
 
     def shares(self, cells: np.ndarray) -> dict[str, np.ndarray]:
-        """A metric of each cell as grids of shares put back."""
+        """A metric of each cell as grids of shares recovered."""
         return self.work.grids(self.work.kept.restored(cells))
 
     @cached_property
     def strongest(self) -> tuple[int, int]:
-        """The head that puts back most, or takes most away, as far as is known."""
+        """The head that recovers most, or takes most away, as far as is known."""
         heads = np.nan_to_num(np.abs(self.shares(self.work.filling.values)[OVER_HEADS]), nan=-1.0)
         layer, head = np.unravel_index(heads.argmax(), heads.shape)
         return int(layer), int(head)

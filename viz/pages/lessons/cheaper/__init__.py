@@ -1,6 +1,6 @@
 """Cheaper attention: fewer pairs, a running sum, fewer directions; and the exact one in tiles."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -22,24 +22,41 @@ from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
 from viz.frame import controls, inspector, layout, notices, words
+from viz.frame.inspector import Tables
 from viz.frame.page import Page
 from viz.frame.said import Said
-from viz.frame.settings import CHEAPER, GLOBAL, KEPT_RANK, WINDOW
+from viz.frame.settings import CHEAPER, CHEAPER_VIEW, GLOBAL, KEPT_RANK, WINDOW
 from viz.frame.view import View
 from viz.pages.lessons.cheaper import tiles, times
 
+OWN_WINDOW = WINDOW.given(label="Window w", default=4, high=512)
+OWN_GLOBAL = GLOBAL.given(label="Global g", default=1)
 ALLOWED_ERROR = 1e-5  # of the running sum against its weights
 
 
 def render(view: View) -> None:
     """Draw the page."""
+    with layout.beside_heading():
+        shown = controls.segments(CHEAPER_VIEW)
+    head = Head.of(view.record, view.head)
+    csv_files = inspector.pattern_table(view) | DRAW[shown](view, head)
+    _ways_on()
+    inspector.source(
+        "model.analysis.cheaper.global_mask",
+        "model.analysis.cheaper.linear_weights",
+        "model.analysis.cheaper.running_sum",
+        "model.analysis.cheaper.low_rank_weights",
+        "model.analysis.tiles.over_tiles",
+    )
+    inspector.export(view, csv_files)
+
+
+def _fewer(view: View, head: Head) -> Tables:
+    """What each way with fewer pairs or directions loses."""
     with layout.slim_row("cheaper"):
         way = controls.segments(CHEAPER)
-        window = WINDOW.given(label="Window w", default=4, high=512)
-        n_global = GLOBAL.given(label="Global g", default=1)
-        sizes = Sizes(*map(controls.number, (window, n_global, KEPT_RANK)))
+        sizes = Sizes(*map(controls.number, (OWN_WINDOW, OWN_GLOBAL, KEPT_RANK)))
     notices.show()
-    head = Head.of(view.record, view.head)
     found = {name: WAYS[name](head, sizes) for name in WAYS}
     _maps(view, head, way, sizes, found[way])
     _errors(view, head, way, sizes, found)
@@ -49,18 +66,16 @@ def render(view: View) -> None:
         see="cheaper-errors",
         **{CHEAPER.name: "global", WINDOW.name: "4", GLOBAL.name: "1"},
     )
-    tiles.section(view, head)
-    summary = times.section(view, head, sizes.window)
-    _ways_on()
-    inspector.source(
-        "model.analysis.cheaper.global_mask",
-        "model.analysis.cheaper.linear_weights",
-        "model.analysis.cheaper.running_sum",
-        "model.analysis.cheaper.low_rank_weights",
-        "model.analysis.tiles.over_tiles",
-    )
-    csv_files = inspector.pattern_table(view)
-    inspector.export(view, csv_files | ({"Times": summary} if summary else {}))
+    return {}
+
+
+def _times(view: View, head: Head) -> Tables:
+    """What the ways take at growing lengths."""
+    with layout.slim_row("times"):
+        window = controls.number(OWN_WINDOW)
+    notices.show()
+    summary = times.section(view, head, window)
+    return {"Times": summary} if summary else {}
 
 
 def _in_words(way: str, sizes: Sizes) -> str:
@@ -178,6 +193,11 @@ def _ways_on() -> None:
     )
 
 
+DRAW: dict[str, Callable[[View, Head], Tables]] = {
+    "fewer": _fewer,
+    "tiles": tiles.section,
+    "times": _times,
+}
 PAGE = Page(
     "Cheaper attention",
     ":material/speed:",

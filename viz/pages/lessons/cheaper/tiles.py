@@ -10,7 +10,8 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cheaper import memory_lines, output_bars, tile_bars
-from viz.frame import controls, inspector, layout, words
+from viz.frame import controls, inspector, layout, notices, words
+from viz.frame.inspector import Tables
 from viz.frame.settings import TILE_SIZE, TILES_DONE, TOKEN
 from viz.frame.view import View
 
@@ -18,8 +19,9 @@ ALLOWED_ERROR = 1e-5  # as in model.verify
 MOST_ROWS = 8  # tiles in the table
 
 
-def section(view: View, head: Head) -> None:
+def section(view: View, head: Head) -> Tables:
     """Exact attention in tiles, and its memory."""
+    notices.show()
     layout.section(
         "Exact, in tiles",
         "FlashAttention never holds a whole row: a running maximum and a running sum are enough.",
@@ -52,6 +54,7 @@ def section(view: View, head: Head) -> None:
     formula = formulas.tiles(states[n_done - 1].maximum, states[n_done - 1].total)
     inspector.formula("model.analysis.tiles.over_tiles", formula.latex, formula.reference)
     _memory(view)
+    return {}
 
 
 def _scores(

@@ -1,5 +1,7 @@
 """Kernels before attention: a weighted mean of what was measured nearby, and the same in a head."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from model.analysis.additive import (
@@ -24,9 +26,9 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.page import Page
-from viz.frame.settings import ASKED_AT, SEED, SMOOTHING, WIDTH
+from viz.frame.settings import ASKED_AT, KERNEL_VIEW, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
 from viz.pages.lessons.kernels import houses
 
@@ -35,21 +37,9 @@ PLACES = np.linspace(0, LAST, 101)
 
 def render(view: View) -> None:
     """Draw the page."""
-    with layout.slim_row("kernels"):
-        kind = controls.select(SMOOTHING, width=160)
-        width = controls.slider(WIDTH)
-        query = controls.slider(ASKED_AT)
-        seed = controls.number(SEED)
-    notices.show()
-    _regression(view, kind, width, query, seed)
-    words.ask(
-        "A width so large that every point counts alike answers the same everywhere. What?",
-        see="kernel-curve",
-        **{WIDTH.name: "3", SMOOTHING.name: "constant"},
-    )
-    houses.section(kind)
-    _in_the_model(view)
-    _additive(view)
+    with layout.beside_heading():
+        shown = controls.segments(KERNEL_VIEW)
+    DRAW[shown](view)
     inspector.source(
         "model.analysis.kernels.kernel_weights",
         "model.analysis.kernels.estimate",
@@ -59,7 +49,13 @@ def render(view: View) -> None:
     inspector.export(view, inspector.pattern_table(view))
 
 
-def _regression(view: View, kind: str, width: float, query: float, seed: int) -> None:
+def _measured(view: View) -> None:
+    with layout.slim_row("kernels"):
+        kind = controls.select(SMOOTHING, width=160)
+        width = controls.slider(WIDTH)
+        query = controls.slider(ASKED_AT)
+        seed = controls.number(SEED)
+    notices.show()
     points = drawn_points(seed)
     found = estimate(PLACES, points, kind, width)
     weights = kernel_weights(np.array([query]), points.x, kind, width)[0]
@@ -83,12 +79,18 @@ def _regression(view: View, kind: str, width: float, query: float, seed: int) ->
         words.notice(f"No point is within a width of {digits(width, 2)} of x: nothing to answer.")
     else:
         words.caption(f"At x = {digits(query, 2)} the answer is {digits(answer)}.")
+    words.ask(
+        "A width so large that every point counts alike answers the same everywhere. What?",
+        see="kernel-curve",
+        **{WIDTH.name: "3", SMOOTHING.name: "constant"},
+    )
     formula = formulas.regression(kind)
     inspector.formula("model.analysis.kernels.estimate", formula.latex, formula.reference)
 
 
 def _in_the_model(view: View) -> None:
     """The head above beside the same queries and keys weighted by distance."""
+    notices.show()
     record, head = view.record, view.head
     mask = record.mask_of(head)
     other = gaussian_attention(record.q[head], record.k[record.kv_head(head)], mask)
@@ -138,13 +140,16 @@ def _additive(view: View) -> None:
     layout.section(
         "Additive attention",
         "Bahdanau et al. 2015 scored a pair by a small network: v·tanh(W q + U k).",
-        "W, U and v are drawn here from the seed above, not trained: the map shows what such a "
+        "W, U and v are drawn here from a seed, not trained: the map shows what such a "
         "score looks like, not what it would learn. Vaswani et al. 2017, §3.2.1, on the two: alike "
         "in theoretical complexity, but dot products are faster and take less space, since they "
         "are matrix products; for small d both do equally well, for larger d additive attention "
         "does better than dot products that are not divided by √d.",
     )
-    drawn = drawn_weights(record.q.shape[-1], int(state.number(SEED)))
+    with layout.slim_row("additive"):
+        seed = controls.number(SEED)
+    notices.show()
+    drawn = drawn_weights(record.q.shape[-1], seed)
     mask, keys = record.mask_of(head), record.k[record.kv_head(head)]
     other = softmax(additive_scores(record.q[head], keys, drawn), mask)
     left, right = layout.two_up("additive")
@@ -189,6 +194,12 @@ def _costs(drawn: Drawn, mask: np.ndarray) -> None:
     )  # fmt: skip
 
 
+DRAW: dict[str, Callable[[View], None]] = {
+    "measured": _measured,
+    "houses": houses.draw,
+    "model": _in_the_model,
+    "additive": _additive,
+}
 PAGE = Page(
     "Kernels",
     ":material/ssid_chart:",

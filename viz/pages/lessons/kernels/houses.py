@@ -4,23 +4,27 @@ import numpy as np
 
 from model.analysis.kernels import HOUSES, estimate, kernel_weights
 from viz.digits import digits
-from viz.frame import controls, layout, words
+from viz.frame import controls, layout, notices, words
 from viz.frame.said import Said
 from viz.frame.settings import HOUSE, SMOOTHING
+from viz.frame.view import View
 
 PLACES = 3
 
 
-def section(kind: str) -> None:
-    """Draw it, with the kernel that is chosen above."""
-    with layout.section(
+def draw(view: View) -> None:
+    """Draw it; it is of no model."""
+    layout.section(
         "What is a house worth?",
         "Sizes are keys, prices are values, and the house that is for sale is the query.",
         "One source works this example with a Gaussian kernel and prints 103.753, beside 120.0 "
         "for the plain mean. Its houses are not at hand: these five were chosen so that both come "
         "out, to the digit, at 70 m² and a width of 15.",
-    ):
+    )
+    with layout.slim_row("houses"):
+        kind = controls.select(SMOOTHING, width=160)
         size, width = controls.parts(HOUSE)
+    notices.show()
     weights = kernel_weights(np.array([float(size)]), HOUSES.x, kind, width)[0]
     rows = range(len(weights))
     columns: dict[str, list[Said]] = {

@@ -22,11 +22,11 @@ def render(view: View) -> None:
         wanted = controls.text(NOTATION_WORDS, placeholder="a symbol, a word, a name in code")
         _download()
     notices.show()
-    found = found_by("" if group == "all" else NOTATION_GROUP.words(group), wanted)
+    found = found_by("" if wanted or group == "all" else NOTATION_GROUP.words(group), wanted)
     if found:
         _table(view, found)
     else:
-        words.notice("No symbol here has these words: clear the field, or choose another group.")
+        words.notice("No symbol of any group has these words: clear the field.")
     inspector.attention(view.record)
     inspector.source("model.config.BlockConfig", "model.trace.AttentionRecord")
     csv_files = {"Notation": lambda: _csv(view)}
@@ -59,7 +59,10 @@ def _table(view: View, found: Sequence[Symbol]) -> None:
             for symbol in found
         ]
     )
-    words.caption(f"{len(found)} of {len(table())} rows.")
+    words.caption(
+        f"{len(found)} of {len(table())} rows. Words are looked for in all groups; the group “all” "
+        "has every row on one page, to print."
+    )
 
 
 def _csv(view: View) -> bytes:

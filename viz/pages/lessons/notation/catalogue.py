@@ -85,7 +85,7 @@ _WITH: dict[str, dict[str, Formula]] = {
         f"Off: {name} in its place": experiments.ablation(way) for way, name in _STANDS_IN.items()
     },
     "Patching": {
-        "Put back": patching.PATCHED,
+        "Patched": patching.PATCHED,
         "Attribution patching": patching.ESTIMATED,
     },
     "Explanation": {

@@ -57,7 +57,7 @@ EXPERIMENTS = (
     Row(r"\mathrm{source}", "the run it is of", "", "model.analysis.patching.run_both"),
     Row(r"x_{\mathrm{base}}", "the value as it is in the first of them", "", "model.analysis.patching.Kept"),
     Row(r"x_{\mathrm{source}}", "the value as it is in the other", "", "model.analysis.patching.Kept"),
-    Row(r"\mathrm{put\ back}", "share of what both metrics differ by: 0 as the base, 1 as the source", "", "model.analysis.patching.begin"),
+    Row(r"\mathrm{patched}", "share of what both metrics differ by: 0 as the base, 1 as the source", "", "model.analysis.patching.begin"),
     Row(r"\Delta", "what the metric loses without the edge", "Tq Tk", "model.analysis.explanation.removals"),
     Row("x", "embedding of a token", "D", "decoder.embed", ("Explanation",)),
     Row("x'", "mean embedding of the vocabulary", "D", "model.analysis.input_gradients.integrated", ("Explanation",)),

@@ -1,5 +1,7 @@
 """Scaling: how large a model and how much text a compute pays for, by two laws and by our own."""
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
 from model.analysis.scaling import (
@@ -18,8 +20,9 @@ from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
 from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame.inspector import Tables
 from viz.frame.page import Page
-from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
+from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES, SCALING_VIEW
 from viz.frame.view import View
 from viz.pages.lessons.scaling import own
 from viz.pages.lessons.scaling.quantities import in_words
@@ -30,20 +33,56 @@ GIVEN = {"printed": PRINTED, "refitted": REFITTED}
 
 def render(view: View) -> None:
     """Draw the page."""
+    with layout.beside_heading():
+        shown = controls.segments(SCALING_VIEW)
+    exported = DRAW[shown](view)
+    inspector.source(
+        "model.analysis.scaling.Parametric",
+        "model.analysis.scaling.kaplan_loss",
+        "model.analysis.scaling.kaplan_size",
+        "model.analysis.scaling_fit.fit",
+    )
+    by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
+    laws = tables.frame({"operations": COMPUTES.tolist(), **by_compute})
+    inspector.export(view, {"Best sizes": lambda: tables.frame_csv(laws), **exported})
+
+
+def _laws(view: View) -> Tables:
+    """The question, and what every law answers."""
+    with layout.slim_row("scaling"):
+        tenths = round(10 * controls.slider(SCALING_COMPUTE))
+        name = controls.select(SCALING_LAW, width=220)
+    notices.show()
+    compute = 10 ** (tenths / 10)
+    words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
+    _sizes(view, compute, chosen(LAWS[name], compute))
+    _by_law(tenths)
+    return {}
+
+
+def _answer(compute: float, names: Iterable[str]) -> str:
+    """What twice the compute pays for best, by these laws."""
+    said = []
+    for name in names:
+        once, twice = (chosen(LAWS[name], times * compute) for times in (1, 2))
+        more = [twice.size / once.size, twice.tokens / once.tokens]
+        said.append(
+            f"{digits(more[0], 2)} times the parameters and {digits(more[1], 2)} times the text by "
+            f"{SCALING_LAW.words(name)}"
+        )
+    return f"Twice the compute pays best for {'; for '.join(said)}."
+
+
+def _one_compute(view: View) -> Tables:
+    """Loss of larger and smaller models than the best, for one compute."""
     with layout.slim_row("scaling"):
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         octave = controls.steps(SCALING_TIMES)
         name = controls.select(SCALING_LAW, width=220)
     notices.show()
-    compute = 10 ** (tenths / 10)
-    here = chosen(LAWS[name], compute, octave)
-    left, right = layout.two_up("scaling")
-    with left:
-        _sizes(view, compute, here)
-    with right:
-        _equal(view, name, tenths, octave, here)
+    here = chosen(LAWS[name], 10 ** (tenths / 10), octave)
     _here(name, tenths, octave, here)
-    _by_law(tenths)
+    _equal(view, name, tenths, octave, here)
     words.ask(
         "Gopher took 10^23.76 operations and has 280 billion parameters, about four times the best "
         "size by the refitted law. What did that cost in loss?",
@@ -54,17 +93,7 @@ def render(view: View) -> None:
             SCALING_LAW.name: "refitted",
         },
     )
-    _disagreement()
-    exported = own.section(view)
-    inspector.source(
-        "model.analysis.scaling.Parametric",
-        "model.analysis.scaling.kaplan_loss",
-        "model.analysis.scaling.kaplan_size",
-        "model.analysis.scaling_fit.fit",
-    )
-    by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
-    laws = tables.frame({"operations": COMPUTES.tolist(), **by_compute})
-    inspector.export(view, {"Best sizes": lambda: tables.frame_csv(laws), **exported})
+    return {}
 
 
 def _sizes(view: View, compute: float, here: Choice) -> None:
@@ -166,7 +195,8 @@ def _by_law(tenths: int) -> None:
     )
 
 
-def _disagreement() -> None:
+def _disagreement(_: View) -> Tables:
+    notices.show()
     layout.section(
         "Why they disagree",
         "Not about what models do, but about what was counted and how they were trained.",
@@ -178,7 +208,7 @@ def _disagreement() -> None:
                 "Kaplan et al. left out embeddings and drew lines through small models, in which "
                 "embeddings are much of the whole. Chinchilla’s own law, with parameters counted "
                 "as Kaplan et al. did and over their sizes, gives an exponent near theirs "
-                "(Pearce & Song 2024). Our own runs below can be counted both ways.",
+                "(Pearce & Song 2024). Our own runs can be counted both ways.",
             ),
             (
                 "What counts as compute",
@@ -194,8 +224,15 @@ def _disagreement() -> None:
             ),
         ]
     )
+    return {}
 
 
+DRAW: dict[str, Callable[[View], Tables]] = {
+    "laws": _laws,
+    "equal": _one_compute,
+    "why": _disagreement,
+    "own": own.section,
+}
 PAGE = Page(
     "Scaling",
     ":material/trending_up:",

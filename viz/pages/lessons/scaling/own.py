@@ -9,7 +9,7 @@ from model.analysis.scaling_runs import Stored, StoredRun
 from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import own_runs, training_curves
-from viz.frame import controls, inspector, layout, tables, words
+from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.inspector import Tables
 from viz.frame.said import Said
 from viz.frame.settings import SCALING_COUNTED
@@ -23,6 +23,7 @@ UNKNOWNS = {"E": "floor", "A": "a", "B": "b", "α": "alpha", "β": "beta"}
 
 def section(view: View) -> Tables:
     """Draw it; returns its tables as CSV."""
+    notices.show()
     stored = scaling.stored()
     layout.section(
         "A law of our own",

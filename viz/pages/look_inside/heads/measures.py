@@ -122,9 +122,11 @@ TRAITS: dict[Trait, TraitWords] = {
     ("broad", False): TraitWords("broad", "spread their attention broadly"),
     ("sink", False): TraitWords("its sink", "look at their sink"),
     ("near", False): TraitWords("nearby", "attend mostly to tokens 1 to 4 places away"),
-    ("prefix", False): TraitWords("induction", "are induction heads, on random tokens said twice"),
+    ("prefix", False): TraitWords(
+        "induction score", "attend after copies, on random tokens said twice"
+    ),
     ("kept", False): TraitWords("by position", "keep half of their pattern with other words"),
-    ("copying", False): TraitWords("copies", "raise the logits of the tokens they attend to"),
+    ("copying", False): TraitWords("copying", "raise the logits of the tokens they attend to"),
     ("copying", True): TraitWords("suppresses", "lower the logits of the tokens they attend to"),
     ("moved", True): TraitWords("moves little", "attend where values are small"),
 }
