@@ -91,7 +91,7 @@ PLACES = [
                          "row_place": 3, "row_head": 5}),
     Place("Scaling", {"scaling": "equal", "scaling_compute": 21.5, "scaling_law": "kaplan",
                       "scaling_times": -2}),
-    Place("Scaling", {"scaling": "own", "scaling_counted": "all"}),
+    Place("Scaling", {"scaling_counted": "all"}, {"scaling": "own"}),
     Place("Patching", {"restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"patch": "resid_pre.2.1"},
           {"sentence": GIRL}),
