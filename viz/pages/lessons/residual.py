@@ -6,7 +6,7 @@ from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, memory, notices, tables, words
+from viz.frame import controls, gradual, inspector, layout, notices, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
@@ -27,7 +27,7 @@ def render(view: View) -> None:
         depth = controls.select(DEPTH, width=110)
         seed = controls.number(SEED)
     notices.show()
-    work = _work(seed)
+    work = gradual.kept(MEASURING, seed, lambda: depths.measuring(seed))
     gradual.draw(
         work,
         lambda: _figures(view, work, depth),
@@ -82,15 +82,6 @@ def _said(n_found: int, n: int) -> str:
     if not n_found:
         return f"Nothing is measured yet: {n} small networks take a few seconds."
     return f"{n_found} of {n} networks."
-
-
-def _work(seed: int) -> Measuring:
-    """The measurement of this draw, begun or gone on with."""
-    found: Measuring | None = memory.remembered(MEASURING, seed)
-    if found is None:
-        found = depths.measuring(seed)
-        memory.remember(MEASURING, seed, found)
-    return found
 
 
 def _figures(view: View, work: Measuring, depth: int) -> None:

@@ -15,7 +15,6 @@ from viz.frame import (
     inputs,
     inspector,
     layout,
-    memory,
     notices,
     state,
     tables,
@@ -71,13 +70,13 @@ def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
 
 
 def _work(view: View, request: Request) -> Explaining:
-    found: Explaining | None = memory.remembered(EXPLAINING, request)
-    if found is None:
+    def begin() -> Explaining:
         found = explain(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         found.is_running = n_tokens <= gradual.MOST_UNASKED
-        memory.remember(EXPLAINING, request, found)
-    return found
+        return found
+
+    return gradual.kept(EXPLAINING, request, begin)
 
 
 # --- arrows -----------------------------------------------------------------------------------

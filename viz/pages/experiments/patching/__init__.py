@@ -13,7 +13,6 @@ from viz.frame import (
     gradual,
     inspector,
     layout,
-    memory,
     notices,
     state,
     tables,
@@ -69,14 +68,15 @@ def _metric(view: View, two: Two) -> Metric:
 
 def _work(view: View, request: Request) -> Patched:
     """The patching of this request, begun or gone on with."""
-    found: Patched | None = memory.remembered(PATCHING, request)
-    if found is None:
+
+    def begin() -> Patched:
         found = patch(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         filling = found.filling
         filling.is_running = n_tokens <= gradual.MOST_UNASKED and not filling.is_done
-        memory.remember(PATCHING, request, found)
-    return found
+        return found
+
+    return gradual.kept(PATCHING, request, begin)
 
 
 def _patch(shown: Shown) -> None:

@@ -1,5 +1,7 @@
 """What the sizes predict of the model above, beside what its file, torch and the clock say."""
 
+from functools import partial
+
 from model.analysis.cost_measured import Measured
 from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
@@ -44,12 +46,9 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         asked = controls.select(left_out, width=120)
     notices.show()
     made_with = (view.handle, asked)
-    running = measured_when_asked(MEASURING, made_with, lambda: measure_passes(view.handle, asked))
-    if running is None:
-        return {}
-    found = Measured.of(shape, running.timings)
+    begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape)
+    found = measured_when_asked(MEASURING, made_with, begin, summed_up)
     if found is None:
-        words.notice("Stopped before the length left out was timed; there is nothing to compare.")
         return {}
     _figure(view, found)
     _forecast(found)
