@@ -14,7 +14,7 @@ from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
 from viz.figures.labels import token_labels, told_apart, visible
 from viz.frame import blanks as hidden
-from viz.frame import controls, inspector, layout, links, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, links, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.view import View
@@ -27,7 +27,6 @@ NO_MASK, MASKED = "no mask", "causal mask"
 
 def render(view: View) -> None:
     """Draw the page."""
-    notices.show()
     alive.show(view)
     whole = runs.run(view.handle, view.sentence)
     places, _ = hidden.chosen(view.handle, view.sentence)

@@ -18,7 +18,7 @@ from viz.figures.attribution import (
     waterfall,
 )
 from viz.figures.labels import unique
-from viz.frame import answers, inspector, layout, links, notices, state, tables, words
+from viz.frame import answers, inspector, layout, links, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
@@ -50,7 +50,6 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("answer"):
         answer = _answer(view)
-    notices.show()
     asked = _asked(view, answer)
     _formulas(asked)
     left, right = layout.two_up("whole")

@@ -13,7 +13,6 @@ from viz.frame import (
     controls,
     inspector,
     layout,
-    notices,
     settings,
     state,
     tables,
@@ -32,7 +31,6 @@ def render(view: View) -> None:
         width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(NEW_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
-    notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)

@@ -6,7 +6,7 @@ from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, notices, tables, words
+from viz.frame import controls, gradual, inspector, layout, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
@@ -26,7 +26,6 @@ def render(view: View) -> None:
     with layout.slim_row("residual"):
         depth = controls.select(DEPTH, width=110)
         seed = controls.number(SEED)
-    notices.show()
     work = gradual.kept(MEASURING, seed, lambda: depths.measuring(seed))
     gradual.draw(
         work,

@@ -23,7 +23,7 @@ from viz.figures.lens import (
     window_of,
 )
 from viz.formulas import lens_with_numbers
-from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame import controls, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
@@ -75,7 +75,6 @@ def render(view: View) -> None:
     if not _has_final_norm(view):
         words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
     reading, colour, window = _controls(view)
-    notices.show()
     _grid(reading, colour, window)
     _cell(reading)
     _formulas(reading)

@@ -57,7 +57,7 @@ class Given:
 def given_of(view: View) -> Given:
     """What was typed: of an encoder with nothing hidden, of a translation the source."""
     run = view.run
-    if run.trace.facts.architecture == "encoder":
+    if len(run.trace.streams) == 1:
         run = runs.run(view.handle, view.sentence)
     first = run.trace.streams[0]
     assert first.ids is not None, "the page is for text"
@@ -116,7 +116,6 @@ def render(view: View) -> None:
     """Draw the page."""
     reading = _reading(view)
     chosen = _controls(reading)
-    notices.show()
     if view.run.reads is not None:
         words.notice(f"The tokenizer reads the sentence as “{quoted(view.run.reads)}”")
     if reading.merges is None:

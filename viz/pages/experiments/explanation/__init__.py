@@ -12,17 +12,15 @@ from viz.frame import (
     answers,
     controls,
     gradual,
-    inputs,
     inspector,
     layout,
-    notices,
     state,
     tables,
     words,
 )
-from viz.frame.inputs import One
+from viz.frame.given import One, kind_on
 from viz.frame.page import Page
-from viz.frame.settings import ARROW, MEASURE, METRIC
+from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.explanation import tokens
@@ -31,6 +29,7 @@ from viz.runs.explaining import Explaining, Request, explain
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 CANDIDATES = 10
+CROSS = "decoder.cross_attn"
 NAMED = {
     "idle": "much weight, least effect",
     "strong": "little weight, most effect",
@@ -42,12 +41,11 @@ NAMED = {
 def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("explanation"):
-        one = inputs.one_of(view)
-        group = inputs.group(view)
-        query = inputs.query(view, one, group)
+        one = kind_on(view).one(view)
+        group = _group(view)
+        query = _query(view, one, group)
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
-    notices.show()
     work = _work(view, Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
     gradual.draw(
@@ -67,6 +65,27 @@ def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     best = (-logits).argsort(kind="stable")[:CANDIDATES].tolist()
     state.only_for((one.given, one.position, view.model, arrows), ARROW)
     return answers.ask(view, one.position, (best[0], best[1 % len(best)]), best, METRIC)
+
+
+def _group(view: View) -> str:
+    """Which heads' arrows: a choice where a model attends in several ways."""
+    titles = {found.name: found.title for found in view.run.trace.groups}
+    names = list(titles)
+    if len(names) == 1:
+        return names[0]
+    setting = ARROWS_OF.given(default=CROSS, options=names, words=titles.__getitem__)
+    return controls.select(setting, width=250)
+
+
+def _query(view: View, one: One, name: str) -> int:
+    """Which token attends: what predicts, and where all tokens attend to all a choice."""
+    if name != "encoder.attn":
+        return one.position
+    labels, asked, called = one.labels["encoder"], one.position, "predicts"
+    if len(one.labels) > 1:  # the source predicts nothing: what is attended to most does most
+        cross = [x.pattern[:, one.position] for x in view.run.trace.group(CROSS).records]
+        asked, called = int(np.mean(cross, axis=(0, 1)).argmax()), "attended to most"
+    return controls.token(OTHER_TOKEN.given(label="Arrows from"), labels, asked, called)
 
 
 def _work(view: View, request: Request) -> Explaining:

@@ -13,18 +13,17 @@ from viz.frame import (
     gradual,
     inspector,
     layout,
-    notices,
     state,
     tables,
     words,
 )
-from viz.frame import patching as asked
-from viz.frame.inputs import Two, two_of
+from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate
+from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
 from viz.runs.patching import Request, patch
 
@@ -45,12 +44,11 @@ def render(view: View) -> None:
         n = len(view.run.trace.streams[0]) - (len(view.run.trace.streams) > 1)  # its end is ours
         words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
         return
-    two = two_of(view, second)
+    two = kind_on(view).two(view, second)
     with asking:
         stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
         metric = _metric(view, two)
         is_forward = controls.select(RESTORE, width=170) == RESTORE.default
-    notices.show()
     base, source = (two.second, two.first) if is_forward else (two.first, two.second)
     request = Request(view.handle, base, source, metric, stack)
     _patch(Shown(view, second, two, request, _work(view, request), is_forward))
@@ -242,7 +240,7 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     if name == OVER_HEADS:
         query = shown.link("Attention", attention=attention, layer=layer, head=column)
         ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
-    elif shown.is_decoder:
+    elif "decoder" in shown.view.offers:
         query = shown.link("Logit lens", layer=layer, token=column)
         ways.append(
             words.Way(

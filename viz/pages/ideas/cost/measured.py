@@ -9,7 +9,7 @@ from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said
 from viz.frame.view import View
@@ -44,7 +44,6 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     with layout.slim_row("left-out"):
         left_out = settings.LEFT_OUT.given(options=lengths, default=lengths[-1])
         asked = controls.select(left_out, width=120)
-    notices.show()
     made_with = (view.handle, asked)
     begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape)
     found = measured_when_asked(MEASURING, made_with, begin, summed_up)

@@ -16,7 +16,7 @@ from viz.figures.masks import (
     receptive_field_map,
 )
 from viz.formulas import share_with_numbers, with_causal
-from viz.frame import inspector, layout, notices, tables, words
+from viz.frame import inspector, layout, tables, words
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -40,7 +40,6 @@ def draw(view: View) -> None:
     run = run_under(view, chosen, chosen.mask)
     _matrix_and_pattern(view, chosen, run)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
-        notices.show()
         words.paragraph(f"{in_words(chosen)} {_trained(view, chosen)}")
         _say_loss(view, chosen, run)
     source = source_of(chosen.kind)

@@ -21,7 +21,7 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import CHEAPER, GLOBAL, KEPT_RANK, WINDOW
@@ -38,7 +38,6 @@ def render(view: View) -> None:
         window = WINDOW.given(label="Window w", default=4, high=512)
         n_global = GLOBAL.given(label="Global g", default=1)
         sizes = Sizes(*map(controls.number, (window, n_global, KEPT_RANK)))
-    notices.show()
     head = Head.of(view.record, view.head)
     found = {name: WAYS[name](head, sizes) for name in WAYS}
     _maps(view, head, way, sizes, found[way])

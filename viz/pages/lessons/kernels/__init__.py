@@ -24,7 +24,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, state, words
+from viz.frame import controls, inspector, layout, state, words
 from viz.frame.page import Page
 from viz.frame.settings import ASKED_AT, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
@@ -40,7 +40,6 @@ def render(view: View) -> None:
         width = controls.slider(WIDTH)
         query = controls.slider(ASKED_AT)
         seed = controls.number(SEED)
-    notices.show()
     _regression(view, kind, width, query, seed)
     words.ask(
         "A width so large that every point counts alike answers the same everywhere. What?",

@@ -17,7 +17,7 @@ from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES
 from viz.frame.view import View
@@ -34,7 +34,6 @@ def render(view: View) -> None:
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         octave = controls.steps(SCALING_TIMES)
         name = controls.select(SCALING_LAW, width=220)
-    notices.show()
     compute = 10 ** (tenths / 10)
     here = chosen(LAWS[name], compute, octave)
     left, right = layout.two_up("scaling")
