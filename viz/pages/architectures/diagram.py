@@ -207,7 +207,7 @@ def _table(columns: Sequence[Column], facts: Facts) -> bytes:
             }
             for part in column.parts
         ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 PAGE = Page(

@@ -45,7 +45,7 @@ def render(view: View) -> None:
         view,
         {
             **inspector.pattern_table(view),
-            "Blanks": lambda: tables.frame_csv(tables.frame([one._asdict() for one in found])),
+            "Blanks": lambda: tables.csv([one._asdict() for one in found]),
             "Losses": lambda: _losses_csv(whole.trace.tokens, losses),
         },
     )
@@ -291,9 +291,7 @@ def _ways_on(view: View, places: tuple[int, ...]) -> None:
 def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes:
     n = max(map(len, losses.values()))
     columns = {f"{name} (nats)": values for name, values in losses.items()}
-    return tables.frame_csv(
-        tables.frame({"token": [visible(token) for token in tokens[:n]], **columns})
-    )
+    return tables.csv({"token": [visible(token) for token in tokens[:n]], **columns})
 
 
 PAGE = Page(

@@ -164,7 +164,7 @@ def _looks(view: View, config: VisionConfig) -> np.ndarray:
 def _tables(view: View, config: VisionConfig) -> inspector.Tables:
     return {
         **inspector.pattern_table(view),
-        "Distances": lambda: tables.numbers_csv(_looks(view, config), "layer \\ head"),
+        "Distances": lambda: tables.matrix_csv(_looks(view, config), corner="layer \\ head"),
     }
 
 

@@ -306,24 +306,20 @@ def _tables(asked: Asked) -> inspector.Tables:
     sites = list(found.heads)
     return {
         "Shares": lambda: shares_csv(found),
-        "Heads": lambda: tables.frame_csv(
-            tables.matrix_frame(np.stack(list(found.heads.values())), sites), has_index=True
+        "Heads": lambda: tables.matrix_csv(np.stack(list(found.heads.values())), sites),
+        "Keys": lambda: tables.csv(
+            {
+                "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
+                "share": found.keys[asked.record.site.address][asked.head],
+            }
         ),
-        "Keys": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
-                    "share": found.keys[asked.record.site.address][asked.head],
-                }
-            )
-        ),
-        "Neurons": lambda: tables.numbers_csv(found.neurons, "layer \\ neuron"),
+        "Neurons": lambda: tables.matrix_csv(found.neurons, corner="layer \\ neuron"),
     }
 
 
 def shares_csv(found: Attribution) -> bytes:
     """Every part and its share, as CSV."""
-    return tables.frame_csv(tables.frame({"part": found.names, "share": found.parts}))
+    return tables.csv({"part": found.names, "share": found.parts})
 
 
 PAGE = Page(

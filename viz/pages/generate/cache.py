@@ -240,7 +240,7 @@ def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
         }
         for model in known
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 # --- time -------------------------------------------------------------------------------------

@@ -63,11 +63,7 @@ def render(view: View) -> None:
 def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
     values = found.of_token(token)
     columns = [str(number) for number in range(values.shape[-1])]
-    return {
-        f"Steps L{view.layer}": lambda: tables.frame_csv(
-            tables.matrix_frame(values, _names(found), columns), has_index=True
-        )
-    }
+    return {f"Steps L{view.layer}": lambda: tables.matrix_csv(values, _names(found), columns)}
 
 
 # --- step by step -----------------------------------------------------------------------------

@@ -222,7 +222,7 @@ def _tables(cases: list[Case]) -> inspector.Tables:
     """The differences of every case, a row for each token."""
     return {
         f"{case.name} {MASKS[case.is_masked]}": partial(
-            tables.numbers_csv, case.found.difference, "token \\ dimension"
+            tables.matrix_csv, case.found.difference, corner="token \\ dimension"
         )
         for case in cases
     }

@@ -67,11 +67,8 @@ def _tables(view: View, work: Measuring) -> inspector.Tables:
             )
         )
     if len(view.ids) > 1:
-        found["Gradient by layer"] = lambda: tables.frame_csv(
-            tables.matrix_frame(
-                depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
-            ),
-            has_index=True,
+        found["Gradient by layer"] = lambda: tables.matrix_csv(
+            depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
         )
     return found
 

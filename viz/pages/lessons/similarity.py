@@ -190,7 +190,7 @@ def _csv(view: View, found: Nearest) -> bytes:
         "value": found.values,
         "length": found.lengths,
     }
-    return tables.frame_csv(tables.frame(columns))
+    return tables.csv(columns)
 
 
 # --- a head ---------------------------------------------------------------------------------------

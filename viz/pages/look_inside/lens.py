@@ -255,7 +255,7 @@ def _tokens_csv(reading: Reading) -> bytes:
     rows, columns, places = np.indices(lens.ids.shape).reshape(3, -1)
     positions = lens.positions[columns]
     names = row_names(len(lens.rank))
-    frame = tables.frame(
+    return tables.csv(
         {
             "after_layer": [names[row] for row in rows],
             "position": positions,
@@ -266,7 +266,6 @@ def _tokens_csv(reading: Reading) -> bytes:
             "probability": lens.probs.ravel(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _ranks_csv(reading: Reading) -> bytes:
@@ -276,7 +275,7 @@ def _ranks_csv(reading: Reading) -> bytes:
     positions = lens.positions[columns]
     names = row_names(len(lens.rank))
     answers = lens.ids[-1, columns, 0]
-    frame = tables.frame(
+    return tables.csv(
         {
             "after_layer": [names[row] for row in rows],
             "position": positions,
@@ -287,7 +286,6 @@ def _ranks_csv(reading: Reading) -> bytes:
             "entropy_nats": lens.entropy.ravel(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 PAGE = Page(

@@ -60,7 +60,7 @@ def section(view: View) -> inspector.Tables:
         "model.analysis.alignment.merged_to_words",
         "model.analysis.alignment.strongest_links",
     )
-    return {"Alignment error rates": lambda: tables.numbers_csv(rates, "layer \\ head")}
+    return {"Alignment error rates": lambda: tables.matrix_csv(rates, corner="layer \\ head")}
 
 
 def _agreement(view: View, shown: Shown) -> None:

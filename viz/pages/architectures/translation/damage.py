@@ -69,4 +69,4 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
 
 
 def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:
-    return tables.frame_csv(tables.frame({"word": labels, **losses}))
+    return tables.csv({"word": labels, **losses})

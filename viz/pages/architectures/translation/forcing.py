@@ -123,12 +123,10 @@ def _per_word(run: Run) -> str:
 
 
 def _csv(run: Run, losses: np.ndarray) -> bytes:
-    return tables.frame_csv(
-        tables.frame(
-            {
-                "token": [visible(token) for token in run.trace.tokens[1:]],
-                "id": run.trace.ids[1:],
-                "loss_nats": losses,
-            }
-        )
+    return tables.csv(
+        {
+            "token": [visible(token) for token in run.trace.tokens[1:]],
+            "id": run.trace.ids[1:],
+            "loss_nats": losses,
+        }
     )

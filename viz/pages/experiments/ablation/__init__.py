@@ -144,23 +144,19 @@ def _tables(experiment: Experiment) -> inspector.Tables:
     labels = answers.labels_of(experiment.view.run.trace.main)
     places = experiment.judged.places
     return {
-        "Losses": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "token": [labels[i] if i >= 0 else "class" for i in places],
-                    "loss (nats)": experiment.before,
-                    "loss with parts off (nats)": experiment.after,
-                }
-            )
+        "Losses": lambda: tables.csv(
+            {
+                "token": [labels[i] if i >= 0 else "class" for i in places],
+                "loss (nats)": experiment.before,
+                "loss with parts off (nats)": experiment.after,
+            }
         ),
-        "Costs": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "part": [part.text for part in ranking.parts],
-                    "cost (nats)": ranking.filling.exact,
-                    "estimate (nats)": ranking.filling.estimate,
-                }
-            )
+        "Costs": lambda: tables.csv(
+            {
+                "part": [part.text for part in ranking.parts],
+                "cost (nats)": ranking.filling.exact,
+                "estimate (nats)": ranking.filling.estimate,
+            }
         ),
     }
 

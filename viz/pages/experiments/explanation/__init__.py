@@ -256,16 +256,14 @@ def _inspect(shown: Shown) -> None:
 def _arrows_csv(shown: Shown) -> bytes:
     arrows = list(np.ndindex(shown.work.effects.shape))
     columns = {name: values.ravel() for name, values in shown.measures.items()}
-    return tables.frame_csv(
-        tables.frame(
-            {
-                "layer": [arrow[0] for arrow in arrows],
-                "head": [arrow[1] for arrow in arrows],
-                "key": [shown.labels[arrow[2]] for arrow in arrows],
-                **columns,
-                "effect": shown.work.filling.exact,
-            }
-        )
+    return tables.csv(
+        {
+            "layer": [arrow[0] for arrow in arrows],
+            "head": [arrow[1] for arrow in arrows],
+            "key": [shown.labels[arrow[2]] for arrow in arrows],
+            **columns,
+            "effect": shown.work.filling.exact,
+        }
     )
 
 

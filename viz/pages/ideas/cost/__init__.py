@@ -64,7 +64,7 @@ def render(view: View) -> None:
         view,
         {
             "Weights": lambda: _weights_csv([running, *known, chosen]),
-            "Kinds of layers": lambda: tables.frame_csv(tables.frame([vars(row) for row in rows])),
+            "Kinds of layers": lambda: tables.csv([vars(row) for row in rows]),
             **csv_files,
         },
     )
@@ -216,7 +216,7 @@ def _weights_csv(found: list[Sized]) -> bytes:
         {"model": one.name, **_by_part(one), "all": sum(parameters(one.shape).values())}
         for one in dict.fromkeys(found)
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 PAGE = Page(

@@ -237,7 +237,7 @@ def _times_csv(found: Measured) -> bytes:
         for n, times in [*found.rounds.items(), (found.asked, found.again)]
         for number, seconds in enumerate(times)
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 def _counted_csv(found: Measured) -> bytes:
@@ -252,4 +252,4 @@ def _counted_csv(found: Measured) -> bytes:
         }
         for n, item in sorted(found.counted.items())
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)

@@ -105,5 +105,4 @@ def _csv(summary: WaysSummary) -> bytes:
         f"{way} (ms)": [1000 * s for s in seconds.values()]
         for way, seconds in summary.seconds.items()
     }
-    frame = tables.frame({"tokens": list(summary.seconds[EXACT]), **columns})
-    return tables.frame_csv(frame)
+    return tables.csv({"tokens": list(summary.seconds[EXACT]), **columns})

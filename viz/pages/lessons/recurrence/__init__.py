@@ -107,7 +107,7 @@ def _accuracy_tables() -> dict[str, Callable[[], bytes]]:
             for name in stored.NAMES
             for score in stored.read_scores(stored.SHIPPED / name)
         ]
-        return tables.frame_csv(tables.frame(rows))
+        return tables.csv(rows)
 
     return {"Accuracy by length": made}
 

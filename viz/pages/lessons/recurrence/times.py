@@ -42,7 +42,7 @@ def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
     inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
     summed_up = partial(summarise_ways, ways=stored.NAMES)
     summary = measured_when_asked(MEASURING, MEASURING, recurring.measure, summed_up)
-    made = {"Steps": lambda: tables.frame_csv(tables.frame(_rows(shown)))}
+    made = {"Steps": lambda: tables.csv(_rows(shown))}
     if summary is None:
         return made
     _measured(shown, summary)
@@ -108,4 +108,4 @@ def _csv(summary: WaysSummary) -> bytes:
             found = summary.quartiles[name]
             columns[f"{NAMES[name]}, {title} (ms)"] = [1000 * found[n][side] for n in by_n]
     letters = list(next(iter(summary.seconds.values())))
-    return tables.frame_csv(tables.frame({"letters": letters, **columns}))
+    return tables.csv({"letters": letters, **columns})

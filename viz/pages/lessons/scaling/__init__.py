@@ -62,8 +62,8 @@ def render(view: View) -> None:
         "model.analysis.scaling_fit.fit",
     )
     by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
-    laws = tables.frame({"operations": COMPUTES.tolist(), **by_compute})
-    inspector.export(view, {"Best sizes": lambda: tables.frame_csv(laws), **exported})
+    laws = {"operations": COMPUTES.tolist(), **by_compute}
+    inspector.export(view, {"Best sizes": lambda: tables.csv(laws), **exported})
 
 
 def _sizes(view: View, compute: float, here: Choice) -> None:

@@ -158,7 +158,7 @@ def _beside(beside: StoredRun, counted: str, held: Held) -> None:
 
 def _csv(stored: Stored, counted: str, held: Held) -> bytes:
     points = stored.points(counted)
-    frame = tables.frame(
+    return tables.csv(
         {
             "d_model": [run.d_model for run in stored.runs],
             "layers": [run.n_layers for run in stored.runs],
@@ -171,12 +171,11 @@ def _csv(stored: Stored, counted: str, held: Held) -> bytes:
             "fit to the others": held.left_out(points).tolist(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _curves_csv(stored: Stored) -> bytes:
     rows = [(run, at, loss) for run in stored.runs for at, loss in run.curve.T.tolist()]
-    frame = tables.frame(
+    return tables.csv(
         {
             "d_model": [run.d_model for run, _, _ in rows],
             "tokens of the run": [run.tokens for run, _, _ in rows],
@@ -184,4 +183,3 @@ def _curves_csv(stored: Stored) -> bytes:
             "loss": [loss for _, _, loss in rows],
         }
     )
-    return tables.frame_csv(frame)
