@@ -10,12 +10,13 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 
 from model.device import one_thread
+from model.work import Work
 
 SOON = 0.3  # seconds within which a batch grows: whoever points at a cell waits for one before it
 FIRST = 4  # cells of the first batch
 
 
-class Filling:
+class Filling(Work):
     """Estimates of cells, and the exact values so far, NaN where there is none yet; (N,) each.
 
     Cells that change one `place` make a batch, of at most `at_once`. `compute` gives the exact
@@ -33,7 +34,7 @@ class Filling:
     ) -> None:
         self.estimate, self.exact = estimate, np.full(len(estimate), np.nan)
         self.places, self.compute, self.at_once = places, compute, max(1, at_once)
-        self.is_known, self.is_running = np.zeros(len(estimate), bool), True
+        self.is_known = np.zeros(len(estimate), bool)
         self._order = np.argsort(-np.abs(estimate - base), kind="stable").tolist()
         self._seconds, self._n_timed, self._size = 0.0, 0, min(FIRST, self.at_once)
 
@@ -79,18 +80,8 @@ class Filling:
             with one_thread():
                 self.take([cell], self.compute([cell]))
 
-    def advance(self, seconds: float) -> None:
-        """Compute a batch, and further ones while there is time; on one thread of the CPU."""
-        deadline = time.monotonic() + seconds
-        with one_thread():
-            while self.is_running and not self.is_done:
-                self._take_batch()
-                if time.monotonic() >= deadline:
-                    break
-        self.is_running = self.is_running and not self.is_done
-
-    def _take_batch(self) -> None:
-        """The largest cell that is left, and the next largest of its place."""
+    def go_on(self) -> bool:
+        """Compute a batch: the largest cell that is left, and the next largest of its place."""
         self._order = [cell for cell in self._order if not self.is_known[cell]]
         place = self.places[self._order[0]]
         alike = [cell for cell in self._order if self.places[cell] == place]
@@ -103,6 +94,7 @@ class Filling:
             self._size = max(1, len(batch) // 2)
         self._seconds += seconds
         self._n_timed += len(batch)
+        return not self.is_done
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
+from model.work import Work
 from tests.model.builders import GROUPED
 from tests.viz.builders import numbers
 from viz.frame import gradual, notices, state
@@ -241,7 +242,7 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on what fills in is there at once."""
     draw = gradual.draw
 
-    def drawn(work: gradual.Gradual, *rest: object, **more: object) -> None:
+    def drawn(work: Work, *rest: object, **more: object) -> None:
         work.advance(60.0)
         draw(work, *rest, **more)
 

@@ -89,7 +89,7 @@ def logits_of(run: Run) -> np.ndarray:
 
 def logits_at(view: View, given: Input, position: int) -> np.ndarray:
     """What an input is predicted to be at a position, (V,): of a text on screen that is there."""
-    if view.run.trace.facts.architecture == "decoder" and given == view.ids:
+    if "decoder" in view.offers and given == view.ids:
         return view.run.trace.logits[position]
     return patching.logits_of(view.handle, given, position)
 

@@ -59,22 +59,22 @@ def open_view(
     notices.begin()
     shown = models.shown_on(page)
     # Known before anything is opened: the bar asks for a sentence at once.
-    ask = given.ask_of(runs.architecture_of(shown.name))
+    kind = given.kind_of(runs.architecture_of(shown.name))
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
-        typed = ask.draw(has_caret)
+        typed = given.draw(kind, has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = models.pickers(shown.name)
         meanwhile(handle.spelled)
         # Seconds, where weights are large or dequantised.
         with where, st.spinner("Opening the model…"):
-            kind = runs.opened(handle).input_kind
-        sentence = typed.sentence if kind == "text" else ""
-        asked = Asked(partial(ask.run, handle, sentence, page.title))
+            input_kind = runs.opened(handle).input_kind
+        sentence = typed.sentence if input_kind == "text" else ""
+        asked = Asked(partial(kind.run, handle, sentence, page.title))
         run = asked.answer
         if missing(page.needs, run.offers):  # only now is it known: begin with one that stands in
             runs.note_offers(handle, run.offers)
             notices.run_again()
-        if kind == "text":
+        if input_kind == "text":
             _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
         at = heads.choose(
             run,
@@ -83,7 +83,7 @@ def open_view(
             is_new=models.was_switched() or bool(shown.reason),
         )
     view = View(sentence, handle, asked, *at, palette(st.context.theme.type))
-    _say(view, page, shown, takes_input=kind is not None)
+    _say(view, page, shown, takes_input=input_kind is not None)
     return view
 
 

@@ -1,10 +1,13 @@
-"""A beam search as the nodes of its tree."""
+"""A beam search as the nodes of its tree, and how its texts are scored."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from model.decoding.beam import BeamStep, Candidate
 from viz.figures.beam import Node
 from viz.figures.labels import told_apart
+from viz.formulas import score_with_numbers
+from viz.frame import inspector, tables
 
 
 def winner_of(steps: Sequence[BeamStep]) -> Candidate:
@@ -36,3 +39,18 @@ def nodes_of(steps: Sequence[BeamStep], vocabulary: Sequence[str]) -> list[Node]
         for number, step in enumerate(steps)
         for place, candidate in enumerate(step.candidates)
     ]
+
+
+def explain(winner: Candidate, nodes: Sequence[Node], penalty: float) -> inspector.Tables:
+    """The score of the winner as a formula and with its numbers; gives back what can be saved."""
+    name = "model.decoding.beam.normalised_score"
+    inspector.formula(name)
+    n = len(winner.ids)
+    inspector.formula(name, score_with_numbers(winner.total, n, penalty, winner.score))
+    inspector.source("model.decoding.beam.beam_search", name)
+    return {"Candidates": lambda: _csv(nodes)}
+
+
+def _csv(nodes: Sequence[Node]) -> bytes:
+    frame = tables.frame([asdict(node) for node in nodes])
+    return tables.frame_csv(frame.drop(columns="ids"))

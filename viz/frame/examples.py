@@ -1,4 +1,4 @@
-"""The example sentences, each with a head that shows something."""
+"""The example sentences, each with a head that shows something, and those with a translation."""
 
 import tomllib
 from dataclasses import dataclass
@@ -49,3 +49,32 @@ def _is_shown(example: Example, view: View) -> bool:
         return False
     pattern = records[example.layer].pattern[example.head]
     return query < len(pattern) and bool(pattern[query, key] > HALF)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An English sentence, its German, and sure links: numbers of an English and a German word."""
+
+    source: str
+    target: str
+    links: frozenset[tuple[int, int]]
+
+
+@cache
+def pairs() -> tuple[Pair, ...]:
+    """The pairs of assets/alignments.toml."""
+    text = (ASSETS / "alignments.toml").read_text(encoding="utf-8")
+    return tuple(
+        Pair(entry["source"], entry["target"], frozenset(map(_link, entry["links"].split())))
+        for entry in tomllib.loads(text)["pair"]
+    )
+
+
+def _link(text: str) -> tuple[int, int]:
+    source, target = text.split("-")
+    return int(source), int(target)
+
+
+def pair_of(source: str) -> Pair | None:
+    """The pair of a source, where it is one of those."""
+    return next((pair for pair in pairs() if pair.source == source.strip()), None)

@@ -1,8 +1,12 @@
-"""What a person gives the model, by its architecture: a sentence, a source or a picture."""
+"""What a person gives the model: a sentence, a source or a picture; one of them, or two to compare.
+
+Of two, a value of one may stand in for that of the other.
+"""
 
 import io
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -11,16 +15,28 @@ import streamlit as st
 from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
+from model.analysis.patching import parting
 from model.data.images import Images, read_part
+from model.data.tokenizer import MASK
+from model.given import Input
 from model.sources.handle import ModelHandle
+from model.trace import Trace
 from viz import runs
-from viz.frame import ASSETS, blanks, notices, state, translating
+from viz.figures.labels import clipped, token_labels
+from viz.frame import ASSETS, blanks, controls, notices, state
+from viz.frame import translating as written_as
 from viz.frame.examples import examples
 from viz.frame.kinds import Text
-from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE
+from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE, TOKEN
+from viz.frame.view import View
 from viz.live import component
 from viz.live.sentence_box.data import sentence_data
-from viz.runs import Run
+from viz.runs import Run, patching, translating
+from viz.runs import blanks as blanked
+from viz.runs.patching import Ids
+
+Strings = tuple[str, ...]
+LONGEST = 60  # characters of what two translations share
 
 
 class Typed(NamedTuple):
@@ -41,15 +57,32 @@ class Typed(NamedTuple):
         return self.text if self.has_text else self.default
 
 
-class Ask(NamedTuple):
-    """How an architecture is given its input.
+@dataclass(frozen=True)
+class One:
+    """An input as it is run, and the position whose answer is asked.
 
-    `draw` draws what a person types in, with the keyboard in it if asked; `run` runs a model on
-    the sentence, for the page of a title.
+    `labels` has what stands in each stack's row, by the name of the stack; `hidden` the places that
+    are blank.
     """
 
-    draw: Callable[[bool], Typed]
-    run: Callable[[ModelHandle, str, str], Run]
+    given: Input
+    position: int
+    labels: Mapping[str, Strings]
+    hidden: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Two:
+    """Both inputs as they are run, the position whose answer is asked, and what its place is.
+
+    `labels` has the strings of both, row by row, by the name of the stack they go into.
+    """
+
+    first: Input
+    second: Input
+    position: int
+    place: str
+    labels: Mapping[str, tuple[Strings, Strings]]
 
 
 @cache
@@ -86,27 +119,16 @@ def _sentence_box(setting: Text, has_caret: bool) -> Typed:
     return Typed(text, setting.default, count)
 
 
-OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
-
-
-def _sentence(has_caret: bool) -> Typed:
-    return _sentence_box(OWN_SENTENCE, has_caret)
-
-
-def _source(has_caret: bool) -> Typed:
-    return _sentence_box(SOURCE, has_caret)
-
-
 def _run_text(handle: ModelHandle, text: str, page: str) -> Run:
     return runs.run(handle, text)
 
 
 def _run_translation(handle: ModelHandle, text: str, page: str) -> Run:
     """A source with the target that was written for it, as chosen."""
-    return runs.run_translation(handle, text, translating.written(handle, text).ids)
+    return runs.run_translation(handle, text, written_as.written(handle, text).ids)
 
 
-def _no_text(has_caret: bool) -> Typed:
+def _no_text() -> Typed:
     """In the place of the sentence box the picture itself, as the model gets it."""
     image = io.BytesIO()
     Image.fromarray(np.frombuffer(picture(), np.uint8).reshape(28, 28)).save(image, "PNG")
@@ -120,14 +142,149 @@ def _run_picture(handle: ModelHandle, text: str, page: str) -> Run:
     return runs.run_picture(handle, picture())
 
 
-OF_TEXT = Ask(_sentence, _run_text)
-ASKS: dict[str, Ask] = {
-    "encoder": Ask(_sentence, blanks.run),
-    "encoder_decoder": Ask(_source, _run_translation),
-    "vision": Ask(_no_text, _run_picture),
+# --- a decoder's: what comes after the last token -----------------------------------------------
+
+
+def _text(view: View) -> One:
+    return One(view.ids, len(view.ids) - 1, {"decoder": tuple(token_labels(view.tokens))})
+
+
+def _texts(view: View, second: str) -> Two:
+    ids = _within(patching.ids_of(view.handle, second), view.config.max_seq_len)
+    strings = _equal(view.tokens, runs.tokenizer(view.handle).token_strings(ids))
+    return Two(view.ids, ids, len(ids) - 1, "after the last token", {"decoder": strings})
+
+
+# --- an encoder's: what stands in a blank, the first that is hidden until another is chosen -----
+
+
+def _blank(view: View) -> One:
+    tokens = blanked.tokens_of(view.handle, view.sentence)
+    hidden = _hidden(view)
+    first = (hidden or blanks.first_blank(tokens))[0]
+    place = controls.token(TOKEN.given(label="Blank"), tokens, first, "hidden")
+    hidden = hidden if place in hidden else (place,)
+    ids = _hiding(view, blanked.ids_of(view.handle, view.sentence), hidden)
+    labels = tuple(token_labels(runs.tokenizer(view.handle).token_strings(ids)))
+    return One(ids, place, {"encoder": labels}, hidden)
+
+
+def _both_blank(view: View, second: str) -> Two:
+    strings, hidden = runs.tokenizer(view.handle).token_strings, _hidden(view)
+    both = [blanked.ids_of(view.handle, text) for text in (view.sentence, second)]
+    _equal(*map(strings, both))
+    one, two = (_hiding(view, ids, hidden) for ids in both)
+    place = f"in place of {MASK}, token {hidden[0]}"
+    return Two(one, two, hidden[0], place, {"encoder": (strings(one), strings(two))})
+
+
+def _hidden(view: View) -> tuple[int, ...]:
+    return state.value(blanks.setting(view.handle, view.sentence, has_default=True))
+
+
+def _hiding(view: View, ids: Ids, hidden: tuple[int, ...]) -> Ids:
+    hiding = runs.tokenizer(view.handle).id_of(MASK)
+    return tuple(hiding if place in hidden else i for place, i in enumerate(ids))
+
+
+# --- a translation's: the German token after one of those that are there --------------------------
+
+
+def _target(view: View) -> One:
+    source, target = (tuple(ids.tolist()) for ids in view.run.trace.given)
+    rows = [stream.labels for stream in view.run.trace.streams]
+    setting = TOKEN.given(label="After German token")
+    place = controls.token(setting, rows[1], len(target) // 2, "middle")
+    first, second = (tuple(token_labels(row)) for row in (rows[0], rows[1][: place + 1]))
+    return One((source, target[: place + 1]), place, {"encoder": first, "decoder": second})
+
+
+def _sources(view: View, second: str) -> Two:
+    """The token at which both translations part, after what they share."""
+    handle, tokenizer = view.handle, runs.tokenizer(view.handle)
+    first, own = (tuple(ids.tolist()) for ids in view.run.trace.given)
+    other = translating.source_ids(handle, second)
+    strings = _equal(*(tokenizer.token_strings(ids[:-1]) for ids in (first, other)))
+    theirs = (own[0], *translating.written(handle, second, translating.Way()).ids)
+    pairs = enumerate(zip(own, theirs, strict=False))
+    target = own[: next((i for i, pair in pairs if len(set(pair)) > 1), 1)]
+    ends = tokenizer.token_strings(first[-1:])
+    sides = tuple((*row, *ends) for row in strings)
+    german = tokenizer.token_strings(target)
+    labels = {"encoder": (sides[0], sides[1]), "decoder": (german, german)}
+    shared = clipped(tokenizer.decode(list(target[1:])).strip(), LONGEST)
+    place = f"after “{shared}”" if shared else "for the first German token"
+    return Two((first, target), (other, target), len(target) - 1, place, labels)
+
+
+# --- a picture's: its class, which the class token says -------------------------------------------
+
+
+def _picture(view: View) -> One:
+    return One(_pixels(view.run.trace), 0, {"encoder": tuple(view.tokens)})
+
+
+def _pictures(view: View, second: str) -> Two:
+    """The other is a digit of the test set."""
+    shipped = np.ascontiguousarray(shipped_digits().images[int(second)])
+    other = runs.run_picture(view.handle, shipped.tobytes()).trace
+    labels = {"encoder": (view.tokens, view.tokens)}
+    return Two(_pixels(view.run.trace), _pixels(other), 0, "of the picture", labels)
+
+
+def _pixels(trace: Trace) -> bytes:
+    assert trace.main.pixels is not None, "a picture has pixels"
+    return trace.main.pixels.astype(np.float32).tobytes()
+
+
+# --- all of them ----------------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """How an architecture is given its input.
+
+    `text` is what a person types, if anything; `run` runs a model on it, for the page of a title.
+    `one` and `two` are what experiments are made on.
+    """
+
+    text: Text | None
+    run: Callable[[ModelHandle, str, str], Run]
+    one: Callable[[View], One]
+    two: Callable[[View, str], Two]
+
+
+OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
+KINDS: Mapping[str, Kind] = {
+    "decoder": Kind(OWN_SENTENCE, _run_text, _text, _texts),
+    "encoder": Kind(OWN_SENTENCE, blanks.run, _blank, _both_blank),
+    "encoder_decoder": Kind(SOURCE, _run_translation, _target, _sources),
+    "vision": Kind(None, _run_picture, _picture, _pictures),
 }
 
 
-def ask_of(architecture: str) -> Ask:
-    """How to ask for the input of an architecture; a sentence where it is not known."""
-    return ASKS.get(architecture, OF_TEXT)
+def kind_of(architecture: str) -> Kind:
+    """How the input of an architecture is given; a sentence where it is not known."""
+    return KINDS.get(architecture, KINDS["decoder"])
+
+
+def kind_on(view: View) -> Kind:
+    """How what is on screen was given."""
+    return kind_of(view.run.trace.facts.architecture)
+
+
+def draw(kind: Kind, has_caret: bool) -> Typed:
+    """What a person types in, with the keyboard in it if asked."""
+    return _no_text() if kind.text is None else _sentence_box(kind.text, has_caret)
+
+
+def _within(ids: Ids, context: int) -> Ids:
+    """The tokens of the second sentence, cut to the context."""
+    if len(ids) > context:
+        notices.add(f"The last {len(ids) - context} tokens of the second sentence are cut.")
+    return ids[:context]
+
+
+def _equal(first: Strings, second: Strings) -> tuple[Strings, Strings]:
+    if len(first) != len(second):
+        raise ValueError(parting(first, second))
+    return first, second

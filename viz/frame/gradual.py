@@ -1,42 +1,21 @@
-"""Figures of a long computation: drawn as far as it has come, stopped and gone on with."""
+"""Long work: begun, drawn as far as it has come, stopped and gone on with."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from model.analysis.exact import Filling
+from model.work import Work
 from viz.digits import or_none
-from viz.frame import memory, notices, state, words
+from viz.frame import controls, memory, notices, state, words
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
 MOST_UNASKED = 64  # tokens up to which exact values begin by themselves
 LONG = 90  # seconds from which minutes are said
-
-
-class Asked(Protocol):
-    """A computation that is done in pieces."""
-
-    is_running: bool
-
-    @property
-    def progress(self) -> float:
-        """How much of it is there, 0 to 1."""
-        ...
-
-    def advance(self, seconds: float) -> None:
-        """Compute a piece, and further ones while there is time."""
-        ...
-
-
-class Gradual(Asked, Protocol):
-    """One that knows when all is there."""
-
-    @property
-    def is_done(self) -> bool:
-        """Whether everything is there."""
-        ...
+Kept = TypeVar("Kept")
+Asked = TypeVar("Asked", bound=Work)
 
 
 class Button(NamedTuple):
@@ -46,19 +25,18 @@ class Button(NamedTuple):
     again: str
     icon: str
 
-    def draw(self, work: Asked | None) -> bool:
-        """Whether it was pressed; while the work runs it is the one that stops it."""
-        if work is not None and work.is_running:
-            return st.button("Stop", icon=":material/stop:")
-        label = self.first if work is None else self.again
-        return st.button(label, icon=f":material/{self.icon}:", type="primary")
 
-
-Work = TypeVar("Work", bound=Asked)
+def kept(key: str, made_with: object, begin: Callable[[], Kept]) -> Kept:
+    """What was made with the same, begun where there is none."""
+    found: Kept | None = memory.remembered(key, made_with)
+    if found is None:
+        found = begin()
+        memory.remember(key, made_with, found)
+    return found
 
 
 def draw(
-    work: Gradual, figures: Callable[[], object], said: Callable[[], str], key: str = "gradual"
+    work: Work, figures: Callable[[], object], said: Callable[[], str], key: str = "gradual"
 ) -> None:
     """The figures, with a piece more each time, and below them, in sight, how far it has come.
 
@@ -94,39 +72,35 @@ def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") 
 def when_asked(
     key: str,
     made_with: object,
-    begin: Callable[[], Work],
+    begin: Callable[[], Asked],
     button: Button,
-    said: Callable[[Work], str],
-    figures: Callable[[Work], object] = lambda work: None,
-) -> Work | None:
+    said: Callable[[Asked], str],
+    figures: Callable[[Asked], object] = lambda work: None,
+) -> Asked | None:
     """The last work that was made with the same, once it is over; None before and meanwhile.
 
-    A button begins it, and stops it while it runs; `figures` are of what has come so far.
+    A button begins it, each time anew; `figures` are of what has come so far.
     """
-    found: Work | None = memory.remembered(key, made_with)
-    is_running = found is not None and found.is_running
 
-    def step() -> None:
-        work: Work | None = memory.remembered(key, made_with)
-        running = work if work is not None and work.is_running else None
-        pressed = button.draw(work)
-        if running is not None and pressed:
-            running.is_running = False
-        elif pressed:
-            memory.remember(key, made_with, begin())
-        elif running is not None:
-            st.progress(running.progress, said(running))
-            running.advance(TICK_SECONDS)
-        if work is not None:
-            figures(work)
-        if pressed or (running is not None and not running.is_running):
-            notices.run_again()  # the clock of the fragment starts or stops with the whole page
+    def begun() -> None:
+        work = begin()
+        work.advance(0)  # what cannot be done is said here
+        memory.remember(key, made_with, work)
 
-    st.fragment(notices.guarded(step), run_every=PAUSE_SECONDS if is_running else None)()
-    return None if is_running else found
+    if memory.pressed(key):
+        notices.guarded(begun)()
+    work: Asked | None = memory.remembered(key, made_with)
+    if work is not None and work.is_running:
+        draw(work, lambda: figures(work), lambda: said(work), key)
+        return None
+    if work is not None:
+        figures(work)
+    label = button.first if work is None else button.again
+    controls.button(key, "begin", label, button.icon, primary=True)
+    return work
 
 
-def _bar(work: Gradual, said: str, key: str) -> None:
+def _bar(work: Work, said: str, key: str) -> None:
     def switch() -> None:
         work.is_running = not work.is_running
 

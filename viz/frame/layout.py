@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import inspector, state, words
+from viz.frame import inspector, notices, state, words
 from viz.frame.page import Page
 from viz.frame.settings import IMAGE_FORMAT
 from viz.frame.view import View
@@ -43,6 +43,7 @@ def section(title: str, line: str, more: str = "") -> DeltaGenerator:
 
     Controls of the part may stand beside them: in the container that is given back.
     """
+    notices.show()
     inspector.enter(title)
     key = "section-" + "-".join(re.findall(r"\w+", title.lower()))
     row = st.container(horizontal=True, vertical_alignment="center", key=key)
@@ -77,6 +78,7 @@ def slim_row(key: str) -> DeltaGenerator:
 
 def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerator]:
     """Two columns that stand below each other where the page is narrow."""
+    notices.show()
     with st.container(key=f"two-up-{key}"):
         return st.columns(widths)
 
@@ -93,6 +95,7 @@ def show_figure(
     The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
     clicks. Of a figure that is too large the line is drawn that it has instead.
     """
+    notices.show()
     if line := getattr(figure.layout, "meta", None):
         words.notice(line)
         return

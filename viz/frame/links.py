@@ -2,8 +2,8 @@
 
 from urllib.parse import urlencode
 
-from viz.frame import state
-from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE
+from viz.frame import given, state
+from viz.frame.settings import DIGIT, DRAWING, SENTENCE
 from viz.frame.view import View
 
 
@@ -17,6 +17,6 @@ def _input(view: View) -> dict[str, object]:
     if trace.main.pixels is not None:
         drawn = state.value(DRAWING)
         return {DRAWING.name: drawn} if drawn else {DIGIT.name: state.value(DIGIT)}
-    setting = SOURCE if trace.facts.architecture == "encoder_decoder" else SENTENCE
+    setting = given.kind_on(view).text or SENTENCE
     is_given = view.sentence and not state.is_too_long(setting)
     return {setting.name: view.sentence} if is_given else {}

@@ -1,23 +1,46 @@
 """A measurement of time that a person asks for: the button, the bar while it runs, and Stop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from model.analysis.timing import Timing, growth
 from viz.digits import digits
 from viz.frame import gradual, words
 from viz.runs.measuring import Measuring
 
 BUTTON = gradual.Button("Measure on this machine", "Measure again", "timer")
 UNSTEADY = 1.5  # spread of the times from which a page warns
+Summary = TypeVar("Summary")
+Lines = dict[str, dict[int, float]]  # seconds by length, of each way
 
 
 def measured_when_asked(
-    key: str, made_with: object, begin: Callable[[], Measuring]
-) -> Measuring | None:
-    """The last measurement that was made with the same, once it is over; None before and meanwhile.
+    key: str,
+    made_with: object,
+    begin: Callable[[], Measuring],
+    summarise: Callable[[Sequence[Timing]], Summary | None],
+) -> Summary | None:
+    """The last measurement that was made with the same, summed up; None before and meanwhile.
 
     Nothing is to be drawn meanwhile: a browser at work on the same machine would be timed too.
     """
-    return gradual.when_asked(key, made_with, begin, BUTTON, lambda _: "Measuring …")
+    found = gradual.when_asked(key, made_with, begin, BUTTON, lambda _: "Measuring …")
+    summary = summarise(found.timings) if found is not None else None
+    if found is not None and summary is None:
+        words.notice("Stopped before enough was measured; there is nothing to show.")
+    return summary
+
+
+def fits_of(lines: Lines, spread: float) -> tuple[dict[str, tuple[float, float]], int]:
+    """Exponent and factor of each line over its longer half, and from where; none if unsteady."""
+    lengths = sorted(next(iter(lines.values())))
+    first = lengths[(len(lengths) - 1) // 2]
+    if spread > UNSTEADY:
+        return {}, first
+    return {
+        name: growth({n: s for n, s in seconds.items() if n >= first})
+        for name, seconds in lines.items()
+    }, first
 
 
 def say_disturbed(spread: float) -> None:

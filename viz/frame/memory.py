@@ -10,11 +10,6 @@ def remember(key: str, made_with: object, result: object) -> None:
     st.session_state[f"remembered-{key}"] = (made_with, result)
 
 
-def has(key: str) -> bool:
-    """Whether anything was ever kept under this key in this session."""
-    return f"remembered-{key}" in st.session_state
-
-
 def remembered(key: str, made_with: object) -> Any:  # noqa: ANN401  who kept it knows its type
     """What was kept that was made with the same, or None."""
     kept_with, result = last(key)

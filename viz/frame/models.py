@@ -8,10 +8,9 @@ import streamlit as st
 from model.sources.handle import ModelHandle
 from viz import runs
 from viz.frame import controls, folder, state
-from viz.frame.examples import examples
+from viz.frame.examples import examples, pairs
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
-from viz.frame.pairs import pairs
 from viz.frame.settings import CELL, DEVICE, HEAD, LARGE, LAYER, MODEL, SENTENCE, SOURCE
 from viz.kit.wire import Option, Settings
 from viz.live.pickers.data import Picker

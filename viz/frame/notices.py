@@ -25,7 +25,7 @@ def begin() -> None:
 
 
 def add(text: str) -> None:
-    """Keep a line until `show`, so that controls stay side by side in their row."""
+    """Keep a line until the next figure or section, so that controls stay side by side."""
     st.session_state.setdefault(WAITING, []).append(text)
 
 

@@ -44,20 +44,28 @@ def frame_csv(frame: pd.DataFrame, *, has_index: bool = False) -> bytes:
     return frame.astype(dict.fromkeys(wide, "float32")).to_csv(index=has_index).encode("utf-8-sig")
 
 
-def numbers_csv(values: np.ndarray, corner: str) -> bytes:
-    """A matrix, rows and columns numbered from 0."""
-    frame = matrix_frame(values)
-    frame.index.name = corner
-    return frame_csv(frame, has_index=True)
+def csv(columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> bytes:
+    """A table of columns by their names, or of rows."""
+    return frame_csv(frame(columns))
+
+
+def matrix_csv(
+    values: np.ndarray,
+    rows: Sequence[object] | None = None,
+    columns: object = None,
+    corner: str | None = None,
+) -> bytes:
+    """A matrix, its rows and columns named or numbered from 0; `corner` says what they are."""
+    named = matrix_frame(values, rows, columns)
+    named.index.name = corner
+    return frame_csv(named, has_index=True)
 
 
 def table_csv(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str], corner: str
 ) -> bytes:
     """A matrix with token labels on both sides."""
-    frame = matrix_frame(values, _numbered(rows), _numbered(columns))
-    frame.index.name = corner
-    return frame_csv(frame, has_index=True)
+    return matrix_csv(values, _numbered(rows), _numbered(columns), corner)
 
 
 def tokens_csv(values: np.ndarray, tokens: Sequence[str]) -> bytes:

@@ -1,6 +1,5 @@
 """Runs with parts of the model off, what each part costs, and how many heads can go."""
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +37,7 @@ from model.sources.handle import ModelHandle
 from model.survey.stored import command
 from model.tap import Edit, Editor
 from model.trace import Trace
+from model.work import Work
 from viz import runs
 from viz.live import store
 from viz.runs import Run
@@ -201,13 +201,12 @@ def sublayers(handle: ModelHandle, run: Run) -> list[Part]:
 
 
 @dataclass
-class Pruning:
+class Pruning(Work):
     """Heads that went one after the other; `n` there are in all."""
 
     n: int
     stream: Iterator[Step | None]
     steps: list[Step] = field(default_factory=list)
-    is_running: bool = True
 
     @property
     def progress(self) -> float:
@@ -215,18 +214,11 @@ class Pruning:
         left = self.n - len(self.steps)
         return 1 - left * (left + 1) / (self.n * (self.n + 1))
 
-    def advance(self, seconds: float) -> None:
-        """Work for so long, at least one piece."""
-        deadline = time.monotonic() + seconds
-        while self.is_running:
-            try:
-                step = next(self.stream)
-            except StopIteration:
-                self.is_running = False
-                break
-            self.steps += [step] if step is not None else []
-            if time.monotonic() >= deadline:
-                break
+    def go_on(self) -> bool:
+        """Try some of the heads that are left."""
+        step = next(self.stream, self)
+        self.steps += [step] if isinstance(step, Step) else []
+        return step is not self
 
 
 def pruning(handle: ModelHandle, run: Run, targets: Targets) -> Pruning:

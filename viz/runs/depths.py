@@ -1,6 +1,5 @@
 """Gradients through networks of every depth while they are measured, and those of a model."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -10,21 +9,17 @@ import streamlit as st
 from model.analysis.depth import DEPTHS, KINDS, Kind, Measured, measurements, own_gradients
 from model.device import one_thread
 from model.sources.handle import ModelHandle
+from model.work import Work
 from viz import runs
 
 
 @dataclass(eq=False)
-class Measuring:
+class Measuring(Work):
     """What is measured so far, by kind and depth, and the stream that gives more."""
 
     stream: Iterator[Measured | None]
     found: dict[tuple[Kind, int], np.ndarray] = field(default_factory=dict)
     is_running: bool = True  # from the start: all of it takes seconds
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all networks are measured."""
-        return len(self.found) == self.n_networks
 
     @property
     def n_networks(self) -> int:
@@ -36,17 +31,12 @@ class Measuring:
         """How many of them are measured, 0 to 1."""
         return len(self.found) / self.n_networks
 
-    def advance(self, seconds: float) -> None:
-        """Do a piece of work, and further ones while there is time; on one thread of the CPU."""
-        deadline = time.monotonic() + seconds
-        with one_thread():
-            while self.is_running and not self.is_done:
-                measured = next(self.stream)
-                if measured is not None:
-                    self.found[measured.kind, measured.depth] = measured.lengths
-                if time.monotonic() >= deadline:
-                    break
-        self.is_running = self.is_running and not self.is_done
+    def go_on(self) -> bool:
+        """Do a piece of a network."""
+        measured = next(self.stream)
+        if measured is not None:
+            self.found[measured.kind, measured.depth] = measured.lengths
+        return len(self.found) < self.n_networks
 
     def first(self, kind: Kind) -> np.ndarray:
         """The gradient before the first block by depth, (depths,), NaN where not yet measured."""

@@ -1,6 +1,5 @@
 """What arrows are worth while it is worked out: removals that come in, of one browser session."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from model.analysis.metrics import Metric
 from model.device import one_thread
 from model.given import Input, as_given
 from model.sources.handle import ModelHandle
+from model.work import Work
 from viz import runs
 
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
@@ -31,7 +31,7 @@ class Request:
 
 
 @dataclass(eq=False)
-class Explaining:
+class Explaining(Work):
     """What is there so far.
 
     Of tokens there is what `token_effects`, `flows` (N,) and `integrated` say, once all arrows are
@@ -44,8 +44,6 @@ class Explaining:
     flows: np.ndarray
     rollout: np.ndarray
     integrated: Integrated | None = None
-    is_running: bool = True
-    is_done: bool = False
     stream: Iterator[None] = field(default_factory=lambda: iter(()))
 
     @property
@@ -70,15 +68,9 @@ class Explaining:
         done = sum(int(np.isfinite(x).sum()) for x in whole)
         return done / sum(x.size for x in whole)
 
-    def advance(self, seconds: float) -> None:
-        """Work something out, and more while there is time; on one thread of the CPU."""
-        deadline = time.monotonic() + seconds
-        with one_thread():
-            while self.is_running:
-                if next(self.stream, self) is self:
-                    self.is_running, self.is_done = False, True
-                if time.monotonic() >= deadline:
-                    break
+    def go_on(self) -> bool:
+        """Work something out."""
+        return next(self.stream, self) is not self
 
 
 def explain(request: Request) -> Explaining:

@@ -1,13 +1,11 @@
 """What every head does: on the input of a page, and in the survey stored with a checkpoint."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.analysis.several import Weights, weights_of
 from model.data.text import read_text
-from model.device import one_thread
 from model.files import MEGABYTE
 from model.lines import quoted
 from model.sources.handle import ModelHandle
@@ -18,6 +16,7 @@ from model.survey.samples import Samples, windows_of
 from model.survey.stored import Survey, place_of, read_survey
 from model.survey.whole import averages_of
 from model.trace import Site, Trace
+from model.work import Work
 from viz import runs
 from viz.kit.part import Part
 from viz.kit.parts.heads import heads_part
@@ -50,7 +49,7 @@ LARGEST = 64 * MEGABYTE
 
 
 @dataclass(eq=False)
-class Surveying:
+class Surveying(Work):
     """A text of a person's own while all heads are measured on it, window by window."""
 
     name: str
@@ -59,12 +58,6 @@ class Surveying:
     is_cut: bool  # whether the text has more tokens than the windows
     sums: Mapping[str, Sums] = field(default_factory=dict)
     n_done: int = 0
-    is_running: bool = True
-
-    @property
-    def is_done(self) -> bool:
-        """Whether every window was measured."""
-        return self.n_done == len(self.samples)
 
     @property
     def progress(self) -> float:
@@ -76,17 +69,12 @@ class Surveying:
         """Tokens of the windows that were measured."""
         return sum(self.samples.lengths[: self.n_done])
 
-    def advance(self, seconds: float) -> None:
-        """Measure a window, and further ones while there is time; on one thread of the CPU."""
-        deadline = time.monotonic() + seconds
-        with one_thread():
-            while self.is_running:
-                one = sums_of(self.samples.make(self.n_done), self.loaded)
-                self.sums = added([self.sums, one])
-                self.n_done += 1
-                self.is_running = self.is_running and not self.is_done
-                if time.monotonic() >= deadline:
-                    break
+    def go_on(self) -> bool:
+        """Measure a window."""
+        one = sums_of(self.samples.make(self.n_done), self.loaded)
+        self.sums = added([self.sums, one])
+        self.n_done += 1
+        return self.n_done < len(self.samples)
 
     def measured(self, group: str) -> Found:
         """The measures of a group over the windows so far; empty before the first."""

@@ -1,6 +1,5 @@
 """A measurement of time while it is taken: belongs to one browser session."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -9,31 +8,27 @@ from model.analysis.cheaper_timing import time_ways
 from model.analysis.cost_timing import time_passes
 from model.analysis.timing import Timing, time_tokens
 from model.sources.handle import ModelHandle
+from model.work import Work
 from viz import runs
 
 
 @dataclass
-class Measuring:
+class Measuring(Work):
     """The times so far, and the stream that gives more."""
 
     stream: Iterator[Timing]
     timings: list[Timing] = field(default_factory=list)
-    is_running: bool = True
 
     @property
     def progress(self) -> float:
         """How much of it is done, 0 to 1."""
         return self.timings[-1].progress if self.timings else 0.0
 
-    def advance(self, seconds: float) -> None:
-        """Take one more time, and further ones while there is time."""
-        deadline = time.monotonic() + seconds
-        while self.is_running:
-            timing = next(self.stream, None)
-            self.is_running = timing is not None
-            self.timings += [timing] if timing else []
-            if time.monotonic() >= deadline:
-                break
+    def go_on(self) -> bool:
+        """Take one more time."""
+        timing = next(self.stream, None)
+        self.timings += [timing] if timing else []
+        return timing is not None
 
 
 def measure(handle: ModelHandle) -> Measuring:

@@ -31,8 +31,7 @@ from tests.viz.apps import (
 from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
 from viz.figures.labels import token_labels
 from viz.frame import bar, inspector, models
-from viz.frame.examples import examples
-from viz.frame.pairs import pairs
+from viz.frame.examples import examples, pairs
 from viz.live import component
 
 EXAMPLE = examples()[0]

@@ -7,7 +7,7 @@ import pytest
 from model.analysis.language import looks_german
 from tests.model.builders import translation_tokenizer
 from viz.figures.labels import words_of
-from viz.frame.pairs import Pair, pair_of, pairs
+from viz.frame.examples import Pair, pair_of, pairs
 from viz.frame.settings import SOURCE
 
 WORD = re.compile(r"\w+|[^\w\s]")

@@ -22,5 +22,5 @@ def test_a_table_has_no_more_digits_than_float32() -> None:
     rows = [{"token": "a", "probability": 1 / 3, "id": 2**40}]
     _, *found = csv_rows(tables.frame_csv(tables.frame(rows)))
     assert found == [["a", "0.33333334", str(2**40)]]
-    found = csv_rows(tables.numbers_csv(np.array([[0.1, 2 / 3]]), "row"))[1]
+    found = csv_rows(tables.matrix_csv(np.array([[0.1, 2 / 3]]), corner="row"))[1]
     assert found == ["0", "0.1", "0.6666667"]

@@ -12,7 +12,7 @@ from model.trace import Facts
 from model.verify.check import Check
 from viz import formulas, runs
 from viz.figures.diagram import Box, Boxes, diagram
-from viz.frame import inspector, notices, tables
+from viz.frame import inspector, tables
 from viz.frame.page import Page
 from viz.frame.said import html_of
 from viz.frame.view import View
@@ -55,7 +55,6 @@ def checks(view: View) -> Sequence[Check]:
 
 def render(view: View) -> None:
     """Draw the page."""
-    notices.show()
     has_cross = any(group.kind == "cross" for group in view.run.trace.groups)
     columns = runs.anatomy(view.handle, tuple(map(len, view.run.trace.streams)))
     facts = view.run.trace.facts
@@ -208,7 +207,7 @@ def _table(columns: Sequence[Column], facts: Facts) -> bytes:
             }
             for part in column.parts
         ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 PAGE = Page(

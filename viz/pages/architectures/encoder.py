@@ -14,7 +14,7 @@ from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
 from viz.figures.labels import token_labels, told_apart, visible
 from viz.frame import blanks as hidden
-from viz.frame import controls, inspector, layout, links, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, links, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.view import View
@@ -27,7 +27,6 @@ NO_MASK, MASKED = "no mask", "causal mask"
 
 def render(view: View) -> None:
     """Draw the page."""
-    notices.show()
     alive.show(view)
     whole = runs.run(view.handle, view.sentence)
     places, _ = hidden.chosen(view.handle, view.sentence)
@@ -46,7 +45,7 @@ def render(view: View) -> None:
         view,
         {
             **inspector.pattern_table(view),
-            "Blanks": lambda: tables.frame_csv(tables.frame([one._asdict() for one in found])),
+            "Blanks": lambda: tables.csv([one._asdict() for one in found]),
             "Losses": lambda: _losses_csv(whole.trace.tokens, losses),
         },
     )
@@ -292,9 +291,7 @@ def _ways_on(view: View, places: tuple[int, ...]) -> None:
 def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes:
     n = max(map(len, losses.values()))
     columns = {f"{name} (nats)": values for name, values in losses.items()}
-    return tables.frame_csv(
-        tables.frame({"token": [visible(token) for token in tokens[:n]], **columns})
-    )
+    return tables.csv({"token": [visible(token) for token in tokens[:n]], **columns})
 
 
 PAGE = Page(

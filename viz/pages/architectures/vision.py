@@ -10,7 +10,7 @@ from model.analysis.patches import mean_distances
 from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
-from viz.frame import controls, given, heads, inspector, layout, notices, state, tables, words
+from viz.frame import controls, given, heads, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
@@ -23,7 +23,6 @@ from viz.runs import pictures
 def render(view: View) -> None:
     """Draw the page."""
     config = pictures.config_of(view.handle)
-    notices.show()
     pixels = given.picture()
     key, _ = pictures.answers(view.handle)
     data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
@@ -165,7 +164,7 @@ def _looks(view: View, config: VisionConfig) -> np.ndarray:
 def _tables(view: View, config: VisionConfig) -> inspector.Tables:
     return {
         **inspector.pattern_table(view),
-        "Distances": lambda: tables.numbers_csv(_looks(view, config), "layer \\ head"),
+        "Distances": lambda: tables.matrix_csv(_looks(view, config), corner="layer \\ head"),
     }
 
 

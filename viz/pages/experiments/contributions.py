@@ -18,7 +18,7 @@ from viz.figures.attribution import (
     waterfall,
 )
 from viz.figures.labels import unique
-from viz.frame import answers, inspector, layout, links, notices, state, tables, words
+from viz.frame import answers, inspector, layout, links, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
@@ -50,7 +50,6 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("answer"):
         answer = _answer(view)
-    notices.show()
     asked = _asked(view, answer)
     _formulas(asked)
     left, right = layout.two_up("whole")
@@ -307,24 +306,20 @@ def _tables(asked: Asked) -> inspector.Tables:
     sites = list(found.heads)
     return {
         "Shares": lambda: shares_csv(found),
-        "Heads": lambda: tables.frame_csv(
-            tables.matrix_frame(np.stack(list(found.heads.values())), sites), has_index=True
+        "Heads": lambda: tables.matrix_csv(np.stack(list(found.heads.values())), sites),
+        "Keys": lambda: tables.csv(
+            {
+                "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
+                "share": found.keys[asked.record.site.address][asked.head],
+            }
         ),
-        "Keys": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
-                    "share": found.keys[asked.record.site.address][asked.head],
-                }
-            )
-        ),
-        "Neurons": lambda: tables.numbers_csv(found.neurons, "layer \\ neuron"),
+        "Neurons": lambda: tables.matrix_csv(found.neurons, corner="layer \\ neuron"),
     }
 
 
 def shares_csv(found: Attribution) -> bytes:
     """Every part and its share, as CSV."""
-    return tables.frame_csv(tables.frame({"part": found.names, "share": found.parts}))
+    return tables.csv({"part": found.names, "share": found.parts})
 
 
 PAGE = Page(

@@ -1,25 +1,21 @@
 """Beam search: the tree of texts it looked at, its winner, and what greedy decoding finds."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from model.decoding.beam import Candidate
 from model.verify.check import Check
 from viz import runs
 from viz.digits import digits
-from viz.figures.beam import Node, beam_tree
-from viz.formulas import score_with_numbers
+from viz.figures.beam import beam_tree
 from viz.frame import (
     controls,
     inspector,
     layout,
-    notices,
     settings,
     state,
-    tables,
     words,
 )
-from viz.frame.beams import nodes_of, winner_of
+from viz.frame.beams import explain, nodes_of, winner_of
 from viz.frame.page import Page
 from viz.frame.view import View
 
@@ -32,7 +28,6 @@ def render(view: View) -> None:
         width = controls.number(settings.BEAM_WIDTH)
         n_tokens = controls.number(NEW_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
-    notices.show()
     steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
     greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
@@ -46,13 +41,7 @@ def render(view: View) -> None:
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
     _texts(view, winner, greedy_winner)
-    inspector.formula("model.decoding.beam.normalised_score")
-    inspector.formula(
-        "model.decoding.beam.normalised_score",
-        score_with_numbers(winner.total, len(winner.ids), penalty, winner.score),
-    )
-    inspector.source("model.decoding.beam.beam_search", "model.decoding.beam.normalised_score")
-    inspector.export(view, {"Candidates": lambda: _csv(nodes)})
+    inspector.export(view, explain(winner, nodes, penalty))
 
 
 def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
@@ -103,11 +92,6 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
     if winner.score == greedy.score:
         return "Beam search found another text with the same score."
     return "Beam search found the better text: not each of its tokens was the most likely one."
-
-
-def _csv(nodes: Sequence[Node]) -> bytes:
-    frame = tables.frame([asdict(node) for node in nodes])
-    return tables.frame_csv(frame.drop(columns="ids"))
 
 
 PAGE = Page(

@@ -14,7 +14,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.cache import bytes_text, cache_map
 from viz.formulas import cache_with_numbers
-from viz.frame import ASSETS, controls, inspector, layout, notices, settings, tables, words
+from viz.frame import ASSETS, controls, inspector, layout, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.view import View
@@ -44,7 +44,6 @@ class Shown:
 def render(view: View) -> None:
     """Draw the page."""
     shown = _controls(view)
-    notices.show()
     cached = runs.cache_run(view.handle, view.ids, shown.n_prefill)
     lengths = _lengths(cached, shown)
     _picture(view, lengths, shown)
@@ -188,7 +187,6 @@ def _sizes(known: list[KnownModel]) -> int:
         "(512 + 64 where d_head is 128).",
     )
     n_tokens = controls.number(settings.CONTEXT)
-    notices.show()
     rows = [_row(model, n_tokens) for model in known]
     words.table({name: [row[name] for row in rows] for name in rows[0]})
     short = [model.name for model in known if model.max_seq_len < n_tokens]
@@ -242,7 +240,7 @@ def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
         }
         for model in known
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 # --- time -------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ LARGEST_NEW_SEED = 9999  # short enough to be read out
 
 def render(view: View) -> None:
     """Draw the page."""
-    notices.show()
     logits = view.run.trace.logits[-1]
     shown = Shown(logits, drawing(view))
     _stream(view, shown)

@@ -1,11 +1,13 @@
 """How long one more token takes with a cache and without, measured here when a person asks."""
 
+from functools import partial
+
 import streamlit as st
 
-from model.analysis.timing import TimingSummary, growth, summarise
+from model.analysis.timing import TimingSummary, summarise
 from viz.figures.cache import timing_lines
-from viz.frame import inspector, layout, tables, words
-from viz.frame.measured import UNSTEADY, measured_when_asked, say_disturbed
+from viz.frame import inspector, layout, tables
+from viz.frame.measured import fits_of, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure
 
@@ -21,13 +23,9 @@ def section(view: View) -> TimingSummary | None:
         "Both ways really run here, on this model, at growing lengths, on one CPU thread where "
         "there is no GPU, so that other work disturbs little; the medians are shown.",
     )
-    measured = measured_when_asked(MEASURING, view.handle, lambda: measure(view.handle))
-    if measured is None:
-        return None
-    summary = summarise(measured.timings)
-    if summary is None:
-        words.notice("Stopped before two lengths were measured; there is nothing to show.")
-    else:
+    begin = partial(measure, view.handle)
+    summary = measured_when_asked(MEASURING, view.handle, begin, summarise)
+    if summary is not None:
         _measured(view, summary)
     return summary
 
@@ -35,9 +33,9 @@ def section(view: View) -> TimingSummary | None:
 def _measured(view: View, summary: TimingSummary) -> None:
     """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
     lines = {"without cache": summary.without, "with cache": summary.with_cache}
-    longest, fitted_from = max(summary.without), _fitted_from(summary)
+    longest = max(summary.without)
     slow, fast = summary.without[longest], summary.with_cache[longest]
-    fits = _fits(summary, lines, fitted_from)
+    fits, fitted_from = fits_of(lines, summary.spread)
     growing = "".join(
         f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
     )
@@ -75,24 +73,6 @@ def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
     )
 
 
-def _fits(
-    summary: TimingSummary, lines: dict[str, dict[int, float]], fitted_from: int
-) -> dict[str, tuple[float, float]]:
-    """Exponent and factor of each line over its longer half; none of unsteady times."""
-    if summary.spread > UNSTEADY:
-        return {}
-    return {
-        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
-        for name, seconds in lines.items()
-    }
-
-
-def _fitted_from(summary: TimingSummary) -> int:
-    """The middle length: the fit is over the longer half, and over two lengths at least."""
-    lengths = sorted(summary.without)
-    return lengths[(len(lengths) - 1) // 2]
-
-
 def _rates(summary: TimingSummary, longest: int) -> None:
     slow, fast = summary.without[longest], summary.with_cache[longest]
     figures = {
@@ -111,11 +91,10 @@ def _per_second(rate: float | None) -> str:
 
 def times_csv(summary: TimingSummary) -> bytes:
     """The times of both ways by length, as CSV."""
-    frame = tables.frame(
+    return tables.csv(
         {
             "tokens": list(summary.without),
             "without cache (ms)": [1000 * s for s in summary.without.values()],
             "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
         }
     )
-    return tables.frame_csv(frame)

@@ -9,7 +9,7 @@ from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
-from viz.frame import controls, inspector, layout, links, notices, state, tables, verdicts, words
+from viz.frame import controls, inspector, layout, links, state, tables, verdicts, words
 from viz.frame.page import Page
 from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, LAYER, TOKEN
 from viz.frame.view import View
@@ -37,7 +37,6 @@ def render(view: View) -> None:
     with layout.slim_row("block"):
         token = controls.token(TOKEN, view.tokens, len(view.tokens) - 1, "last")
         controls.select(BLOCK_COLOUR, width=200)
-    notices.show()
     found = run_inside(view.handle, view.ids, view.layer)
     _steps(view, found, token)
     words.ask(
@@ -64,11 +63,7 @@ def render(view: View) -> None:
 def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
     values = found.of_token(token)
     columns = [str(number) for number in range(values.shape[-1])]
-    return {
-        f"Steps L{view.layer}": lambda: tables.frame_csv(
-            tables.matrix_frame(values, _names(found), columns), has_index=True
-        )
-    }
+    return {f"Steps L{view.layer}": lambda: tables.matrix_csv(values, _names(found), columns)}
 
 
 # --- step by step -----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, memory, notices, tables, words
+from viz.frame import controls, inspector, layout, memory, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import ORDER_TEXT
@@ -43,7 +43,6 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.beside_heading():
         text = controls.text(ORDER_TEXT, placeholder="two words or more")
-    notices.show()
     cases = _cases(view, _with_two_tokens(view, text))
     inspector.formula("model.positions.Position")
     _draw(view, cases)
@@ -224,7 +223,7 @@ def _tables(cases: list[Case]) -> inspector.Tables:
     """The differences of every case, a row for each token."""
     return {
         f"{case.name} {MASKS[case.is_masked]}": partial(
-            tables.numbers_csv, case.found.difference, "token \\ dimension"
+            tables.matrix_csv, case.found.difference, corner="token \\ dimension"
         )
         for case in cases
     }

@@ -6,7 +6,7 @@ from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, memory, notices, tables, words
+from viz.frame import controls, gradual, inspector, layout, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
@@ -26,8 +26,7 @@ def render(view: View) -> None:
     with layout.slim_row("residual"):
         depth = controls.select(DEPTH, width=110)
         seed = controls.number(SEED)
-    notices.show()
-    work = _work(seed)
+    work = gradual.kept(MEASURING, seed, lambda: depths.measuring(seed))
     gradual.draw(
         work,
         lambda: _figures(view, work, depth),
@@ -66,21 +65,9 @@ def _tables(view: View, work: Measuring) -> inspector.Tables:
             )
         )
     if len(view.ids) > 1:
-        found["Gradient by layer"] = lambda: tables.frame_csv(
-            tables.matrix_frame(
-                depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
-            ),
-            has_index=True,
+        found["Gradient by layer"] = lambda: tables.matrix_csv(
+            depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
         )
-    return found
-
-
-def _work(seed: int) -> Measuring:
-    """The measurement of this draw, begun or gone on with."""
-    found: Measuring | None = memory.remembered(MEASURING, seed)
-    if found is None:
-        found = depths.measuring(seed)
-        memory.remember(MEASURING, seed, found)
     return found
 
 

@@ -10,7 +10,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import ROOT_DIMENSION, SEED
 from viz.frame.view import View
@@ -25,7 +25,6 @@ def render(view: View) -> None:
     with layout.slim_row("root"):
         dimension = controls.select(ROOT_DIMENSION, width=130)
         seed = controls.number(SEED)
-    notices.show()
     drawn = drawing.products(seed)
     left, right = layout.two_up("root")
     with left:

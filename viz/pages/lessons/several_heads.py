@@ -15,7 +15,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, LAYER, TOKEN
 from viz.frame.view import View
@@ -28,7 +28,6 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("several"):
         token = controls.token(TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
-    notices.show()
     weights = head_runs.weights(view.handle, view.site)
     _one_token(view, weights, token)
     _all_tokens(view, weights)

@@ -15,7 +15,7 @@ from model.analysis.similarity import (
 from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, compared_map, nearest_bars
-from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame import controls, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
@@ -45,7 +45,6 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("similarity"):
         a_x, a_y, b_x, b_y, times = controls.parts(VECTORS)
-    notices.show()
     _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)
     words.ask(
         "Can b be more like a than a is itself? By dot product, and by cosine?",
@@ -191,7 +190,7 @@ def _csv(view: View, found: Nearest) -> bytes:
         "value": found.values,
         "length": found.lengths,
     }
-    return tables.frame_csv(tables.frame(columns))
+    return tables.csv(columns)
 
 
 # --- a head ---------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from viz.figures.lens import (
     window_of,
 )
 from viz.formulas import lens_with_numbers
-from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame import controls, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
@@ -75,7 +75,6 @@ def render(view: View) -> None:
     if not _has_final_norm(view):
         words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
     reading, colour, window = _controls(view)
-    notices.show()
     _grid(reading, colour, window)
     _cell(reading)
     _formulas(reading)
@@ -256,7 +255,7 @@ def _tokens_csv(reading: Reading) -> bytes:
     rows, columns, places = np.indices(lens.ids.shape).reshape(3, -1)
     positions = lens.positions[columns]
     names = row_names(len(lens.rank))
-    frame = tables.frame(
+    return tables.csv(
         {
             "after_layer": [names[row] for row in rows],
             "position": positions,
@@ -267,7 +266,6 @@ def _tokens_csv(reading: Reading) -> bytes:
             "probability": lens.probs.ravel(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _ranks_csv(reading: Reading) -> bytes:
@@ -277,7 +275,7 @@ def _ranks_csv(reading: Reading) -> bytes:
     positions = lens.positions[columns]
     names = row_names(len(lens.rank))
     answers = lens.ids[-1, columns, 0]
-    frame = tables.frame(
+    return tables.csv(
         {
             "after_layer": [names[row] for row in rows],
             "position": positions,
@@ -288,7 +286,6 @@ def _ranks_csv(reading: Reading) -> bytes:
             "entropy_nats": lens.entropy.ravel(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 PAGE = Page(

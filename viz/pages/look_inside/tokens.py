@@ -57,7 +57,7 @@ class Given:
 def given_of(view: View) -> Given:
     """What was typed: of an encoder with nothing hidden, of a translation the source."""
     run = view.run
-    if run.trace.facts.architecture == "encoder":
+    if len(run.trace.streams) == 1:
         run = runs.run(view.handle, view.sentence)
     first = run.trace.streams[0]
     assert first.ids is not None, "the page is for text"
@@ -116,7 +116,6 @@ def render(view: View) -> None:
     """Draw the page."""
     reading = _reading(view)
     chosen = _controls(reading)
-    notices.show()
     if view.run.reads is not None:
         words.notice(f"The tokenizer reads the sentence as “{quoted(view.run.reads)}”")
     if reading.merges is None:
@@ -318,7 +317,7 @@ def _tokens_csv(reading: Reading) -> bytes:
     """One line for each token; ranks count from 1 and are empty where no merge made it."""
     pre_tokens = [number for number, x in enumerate(reading.forest) for _ in x]
     made = reading.tokens
-    frame = tables.frame(
+    return tables.csv(
         {
             "position": range(len(made)),
             "token": [visible(token) for token in reading.given.strings],
@@ -330,7 +329,6 @@ def _tokens_csv(reading: Reading) -> bytes:
             "rank_of_last_merge": _ranks(made),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _merges_csv(reading: Reading) -> bytes:
@@ -341,7 +339,7 @@ def _merges_csv(reading: Reading) -> bytes:
         for node in sorted(walk(pre_token), key=lambda node: node.order or 0)
         if node.parts
     ]
-    frame = tables.frame(
+    return tables.csv(
         {
             "pre_token": [number for number, _ in made],
             "order": [node.order for _, node in made],
@@ -354,7 +352,6 @@ def _merges_csv(reading: Reading) -> bytes:
             "rank": _ranks([node for _, node in made]),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _ranks(nodes: Sequence[Node]) -> "pd.Series":

@@ -1,7 +1,7 @@
 """Home: the model, alive on a person's own sentence, before any explaining."""
 
 from model.trace import Trace
-from viz.frame import inspector, notices, tours, words
+from viz.frame import inspector, tours, words
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.pages import alive
@@ -39,7 +39,6 @@ def _first_lesson() -> tuple[words.Way, ...]:
 
 def render(view: View) -> None:
     """Draw the page."""
-    notices.show()
     alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))

@@ -26,7 +26,7 @@ from tests.viz.apps import (
     z,
 )
 from tests.viz.builders import latex_numbers, live_data, numbers
-from viz.frame.pairs import pairs
+from viz.frame.examples import pairs
 from viz.live import store
 
 ENGLISH, GERMAN = "A dog ran.", "Ein Hund lief."

@@ -32,7 +32,6 @@ from tests.viz.apps import (
 from tests.viz.builders import numbers, stories, stories_trace
 from viz import runs
 from viz.digits import digits
-from viz.frame import gradual
 from viz.runs import ablating, heads
 
 HEAD = "decoder.attn.2.4"
@@ -184,7 +183,6 @@ def test_heads_are_pruned_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(pruning.steps) == pruning.n == len(ablating.heads(handle, run))
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
     assert n_prunable(losses(run.trace).mean(), pruning.steps) < pruning.n
-    monkeypatch.setattr(gradual, "TICK_SECONDS", 0.0)  # one piece each time
     app = finished(opened(model="positions-rope"))
     button(app, "Prune heads").click().run()
     assert button(app, "Stop")

@@ -31,10 +31,10 @@ from tests.viz.apps import (
 from tests.viz.builders import numbers, stories
 from viz.digits import NONE, digits
 from viz.frame import gradual
-from viz.frame import patching as asked
-from viz.frame.patching import Pair as Example
-from viz.frame.patching import pairs
 from viz.pages.experiments import patching as page
+from viz.pages.experiments.patching import second as asked
+from viz.pages.experiments.patching.second import Pair as Example
+from viz.pages.experiments.patching.second import pairs
 
 GIRL = "The girl lost the ball, so"
 KEYS = {name: f"patched-{name.replace('_', '-')}" for name in GRIDS}

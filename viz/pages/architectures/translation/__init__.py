@@ -7,7 +7,7 @@ from model.analysis.language import looks_german
 from model.decoding.translation import target_text
 from viz import formulas, runs
 from viz.figures.labels import visible
-from viz.frame import controls, inspector, layout, notices, settings, state, translating, words
+from viz.frame import controls, inspector, layout, settings, state, translating, words
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
@@ -20,11 +20,10 @@ CLEAR = "as-the-model-writes"
 def render(view: View) -> None:
     """Draw the page."""
     if looks_german(view.sentence):
-        notices.add(
+        words.notice(
             "This looks like German, and the model was trained to translate English: what follows "
             "is what it makes of it."
         )
-    notices.show()
     with layout.beside_heading(), layout.slim_row("decoding"):
         way = controls.select(translating.DECODING, width=190)
     _more_of_writing(view, way)

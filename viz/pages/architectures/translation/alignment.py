@@ -10,7 +10,7 @@ from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
 from viz.frame import controls, inspector, layout, settings, state, tables, words
-from viz.frame.pairs import Pair, pair_of, pairs
+from viz.frame.examples import Pair, pair_of, pairs
 from viz.frame.view import View
 from viz.runs import translating
 from viz.runs.translating import Example, Picked
@@ -60,7 +60,7 @@ def section(view: View) -> inspector.Tables:
         "model.analysis.alignment.merged_to_words",
         "model.analysis.alignment.strongest_links",
     )
-    return {"Alignment error rates": lambda: tables.numbers_csv(rates, "layer \\ head")}
+    return {"Alignment error rates": lambda: tables.matrix_csv(rates, corner="layer \\ head")}
 
 
 def _agreement(view: View, shown: Shown) -> None:

@@ -1,15 +1,11 @@
 """The tree of a beam search, where the German was found by one."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
-
 from model.decoding.translation import LENGTH_PENALTY, Written
 from viz import runs
 from viz.digits import digits
-from viz.figures.beam import Node, beam_tree
-from viz.formulas import score_with_numbers
-from viz.frame import inspector, layout, tables, words
-from viz.frame.beams import nodes_of, winner_of
+from viz.figures.beam import beam_tree
+from viz.frame import inspector, layout, words
+from viz.frame.beams import explain, nodes_of, winner_of
 from viz.frame.view import View
 
 MOST_STEPS = 12  # that a tree has room for
@@ -37,15 +33,4 @@ def section(view: View, written: Written) -> inspector.Tables:
         alt=f"A tree of {len(nodes)} candidates in {n_steps} steps. The winner’s score is "
         f"{digits(winner.score, 3)}.",
     )
-    inspector.formula("model.decoding.beam.normalised_score")
-    inspector.formula(
-        "model.decoding.beam.normalised_score",
-        score_with_numbers(winner.total, len(winner.ids), LENGTH_PENALTY, winner.score),
-    )
-    inspector.source("model.decoding.beam.beam_search")
-    return {"Candidates": lambda: _csv(nodes)}
-
-
-def _csv(nodes: Sequence[Node]) -> bytes:
-    frame = tables.frame([asdict(node) for node in nodes])
-    return tables.frame_csv(frame.drop(columns="ids"))
+    return explain(winner, nodes, LENGTH_PENALTY)

@@ -64,12 +64,10 @@ def _bytes(view: View, parts: TwoParts) -> None:
 
 
 def _csv(parts: TwoParts) -> bytes:
-    return tables.frame_csv(
-        tables.frame(
-            {
-                "german_tokens": list(range(len(parts.own))),
-                "self_bytes": parts.own,
-                "cross_bytes": parts.of_source,
-            }
-        )
+    return tables.csv(
+        {
+            "german_tokens": list(range(len(parts.own))),
+            "self_bytes": parts.own,
+            "cross_bytes": parts.of_source,
+        }
     )

@@ -8,7 +8,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
-from viz.frame import controls, inspector, layout, notices, settings, state, tables, words
+from viz.frame import controls, inspector, layout, settings, state, tables, words
 from viz.frame.view import View
 from viz.runs import translating
 
@@ -30,7 +30,6 @@ def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> ins
             seed = int(state.number(settings.SEED))
         else:
             seed = controls.number(settings.SEED)
-    notices.show()
     end_id = runs.tokenizer(view.handle).end_id
     context = translating.translator(view.handle).config.max_seq_len
     own = tuple(i for i in written.ids if i != end_id)
@@ -70,4 +69,4 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
 
 
 def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:
-    return tables.frame_csv(tables.frame({"word": labels, **losses}))
+    return tables.csv({"word": labels, **losses})

@@ -9,9 +9,9 @@ from viz.digits import digits
 from viz.figures.labels import clipped, token_labels, told_apart, visible, words_of
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, settings, tables, words
+from viz.frame.examples import pair_of
 from viz.frame.kinds import Text
-from viz.frame.pairs import pair_of
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.runs import Run, translating
@@ -30,7 +30,6 @@ def section(view: View) -> tuple[inspector.Tables, tuple[int, ...]]:
     )
     with row:
         text = controls.text(_setting(view), placeholder="Type a German sentence")
-    notices.show()
     fed = tuple(runs.tokenizer(view.handle).encode(text)) if text.strip() else ()
     if not fed:
         words.notice("Type the German of the sentence above to feed it in.")
@@ -124,12 +123,10 @@ def _per_word(run: Run) -> str:
 
 
 def _csv(run: Run, losses: np.ndarray) -> bytes:
-    return tables.frame_csv(
-        tables.frame(
-            {
-                "token": [visible(token) for token in run.trace.tokens[1:]],
-                "id": run.trace.ids[1:],
-                "loss_nats": losses,
-            }
-        )
+    return tables.csv(
+        {
+            "token": [visible(token) for token in run.trace.tokens[1:]],
+            "id": run.trace.ids[1:],
+            "loss_nats": losses,
+        }
     )

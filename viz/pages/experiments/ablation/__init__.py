@@ -9,7 +9,6 @@ from viz.frame import (
     inspector,
     layout,
     memory,
-    notices,
     settings,
     state,
     tables,
@@ -33,7 +32,6 @@ def render(view: View) -> None:
     """Draw the page."""
     way, position = _controls(view)
     experiment = experiment_of(view, way)
-    notices.show()
     costs.section(experiment)
     _say_what_is_off(experiment)
     _facts(experiment, position)
@@ -75,7 +73,7 @@ def _controls(view: View) -> tuple[str, int]:
 def _say_what_is_off(experiment: Experiment) -> None:
     view = experiment.view
     if experiment.is_everything:
-        has_bias = view.run.trace.facts.architecture == "vision"
+        has_bias = "vision" in view.offers
         left = (
             "the bias of the unembedding alone makes the answer"
             if has_bias
@@ -146,23 +144,19 @@ def _tables(experiment: Experiment) -> inspector.Tables:
     labels = answers.labels_of(experiment.view.run.trace.main)
     places = experiment.judged.places
     return {
-        "Losses": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "token": [labels[i] if i >= 0 else "class" for i in places],
-                    "loss (nats)": experiment.before,
-                    "loss with parts off (nats)": experiment.after,
-                }
-            )
+        "Losses": lambda: tables.csv(
+            {
+                "token": [labels[i] if i >= 0 else "class" for i in places],
+                "loss (nats)": experiment.before,
+                "loss with parts off (nats)": experiment.after,
+            }
         ),
-        "Costs": lambda: tables.frame_csv(
-            tables.frame(
-                {
-                    "part": [part.text for part in ranking.parts],
-                    "cost (nats)": ranking.filling.exact,
-                    "estimate (nats)": ranking.filling.estimate,
-                }
-            )
+        "Costs": lambda: tables.csv(
+            {
+                "part": [part.text for part in ranking.parts],
+                "cost (nats)": ranking.filling.exact,
+                "estimate (nats)": ranking.filling.estimate,
+            }
         ),
     }
 

@@ -11,7 +11,7 @@ from viz.digits import or_none
 from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
 from viz.figures.labels import unique
-from viz.frame import gradual, layout, memory, settings, state, words
+from viz.frame import gradual, layout, settings, state, words
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment, name_of
@@ -29,16 +29,14 @@ def section(experiment: Experiment) -> None:
 def begun(experiment: Experiment) -> ablating.Ranking:
     """The ranking of this input, as far as it has got; begun where there is none."""
     view = experiment.view
-    found: ablating.Ranking | None = memory.remembered(RANKING, view.run.key)
-    if found is None:
-        parts = [
-            *ablating.heads(view.handle, view.run),
-            *ablating.sublayers(view.handle, view.run),
-        ]
-        found = experiment.ranking(parts)
+
+    def begin() -> ablating.Ranking:
+        heads = ablating.heads(view.handle, view.run)
+        found = experiment.ranking([*heads, *ablating.sublayers(view.handle, view.run)])
         found.filling.is_running = not isinstance(view.record.pattern, WorkedOut)  # it takes long
-        memory.remember(RANKING, view.run.key, found)
-    return found
+        return found
+
+    return gradual.kept(RANKING, view.run.key, begin)
 
 
 def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:

@@ -81,7 +81,7 @@ def experiment_of(view: View, way: str) -> Experiment:
 
     asked = Asked(edited)
     true_ids = None
-    if view.run.trace.facts.architecture == "encoder":
+    if "encoder" in view.offers:
         true_ids = blanks.ids_of(view.handle, view.sentence)
     judged = ablating.judged(view.run, true_ids)
     before, after = (judged.losses(run.trace) for run in (view.run, asked.answer))

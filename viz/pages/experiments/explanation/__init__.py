@@ -12,18 +12,15 @@ from viz.frame import (
     answers,
     controls,
     gradual,
-    inputs,
     inspector,
     layout,
-    memory,
-    notices,
     state,
     tables,
     words,
 )
-from viz.frame.inputs import One
+from viz.frame.given import One, kind_on
 from viz.frame.page import Page
-from viz.frame.settings import ARROW, MEASURE, METRIC
+from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.explanation import tokens
@@ -32,6 +29,7 @@ from viz.runs.explaining import Explaining, Request, explain
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 CANDIDATES = 10
+CROSS = "decoder.cross_attn"
 NAMED = {
     "idle": "much weight, least effect",
     "strong": "little weight, most effect",
@@ -43,12 +41,11 @@ NAMED = {
 def render(view: View) -> None:
     """Draw the page."""
     with layout.slim_row("explanation"):
-        one = inputs.one_of(view)
-        group = inputs.group(view)
-        query = inputs.query(view, one, group)
+        one = kind_on(view).one(view)
+        group = _group(view)
+        query = _query(view, one, group)
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
-    notices.show()
     work = _work(view, Request(view.handle, one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
     gradual.draw(
@@ -70,14 +67,35 @@ def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
     return answers.ask(view, one.position, (best[0], best[1 % len(best)]), best, METRIC)
 
 
+def _group(view: View) -> str:
+    """Which heads' arrows: a choice where a model attends in several ways."""
+    titles = {found.name: found.title for found in view.run.trace.groups}
+    names = list(titles)
+    if len(names) == 1:
+        return names[0]
+    setting = ARROWS_OF.given(default=CROSS, options=names, words=titles.__getitem__)
+    return controls.select(setting, width=250)
+
+
+def _query(view: View, one: One, name: str) -> int:
+    """Which token attends: what predicts, and where all tokens attend to all a choice."""
+    if name != "encoder.attn":
+        return one.position
+    labels, asked, called = one.labels["encoder"], one.position, "predicts"
+    if len(one.labels) > 1:  # the source predicts nothing: what is attended to most does most
+        cross = [x.pattern[:, one.position] for x in view.run.trace.group(CROSS).records]
+        asked, called = int(np.mean(cross, axis=(0, 1)).argmax()), "attended to most"
+    return controls.token(OTHER_TOKEN.given(label="Arrows from"), labels, asked, called)
+
+
 def _work(view: View, request: Request) -> Explaining:
-    found: Explaining | None = memory.remembered(EXPLAINING, request)
-    if found is None:
+    def begin() -> Explaining:
         found = explain(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         found.is_running = n_tokens <= gradual.MOST_UNASKED
-        memory.remember(EXPLAINING, request, found)
-    return found
+        return found
+
+    return gradual.kept(EXPLAINING, request, begin)
 
 
 # --- arrows -----------------------------------------------------------------------------------
@@ -238,16 +256,14 @@ def _inspect(shown: Shown) -> None:
 def _arrows_csv(shown: Shown) -> bytes:
     arrows = list(np.ndindex(shown.work.effects.shape))
     columns = {name: values.ravel() for name, values in shown.measures.items()}
-    return tables.frame_csv(
-        tables.frame(
-            {
-                "layer": [arrow[0] for arrow in arrows],
-                "head": [arrow[1] for arrow in arrows],
-                "key": [shown.labels[arrow[2]] for arrow in arrows],
-                **columns,
-                "effect": shown.work.filling.exact,
-            }
-        )
+    return tables.csv(
+        {
+            "layer": [arrow[0] for arrow in arrows],
+            "head": [arrow[1] for arrow in arrows],
+            "key": [shown.labels[arrow[2]] for arrow in arrows],
+            **columns,
+            "effect": shown.work.filling.exact,
+        }
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from model.analysis.metrics import Metric
 from viz.frame import links, state
-from viz.frame.inputs import One
+from viz.frame.given import One
 from viz.frame.said import Piece, Word
 from viz.frame.settings import ARROW
 from viz.frame.view import View
@@ -41,11 +41,6 @@ class Shown:
         return arrows[text]
 
     @property
-    def is_decoder(self) -> bool:
-        """Whether the model is a decoder alone."""
-        return self.view.run.trace.facts.architecture == "decoder"
-
-    @property
     def is_picture(self) -> bool:
         """Whether what is given is a picture."""
         return self.view.run.trace.main.pixels is not None
@@ -69,7 +64,7 @@ class Shown:
     @property
     def asks(self) -> str:
         """It, as part of a sentence."""
-        return "the last token" if self.is_decoder else f"“{self.asker}”"
+        return "the last token" if "decoder" in self.view.offers else f"“{self.asker}”"
 
     @property
     def measures(self) -> dict[str, np.ndarray]:

@@ -29,7 +29,9 @@ def section(shown: Shown) -> None:
         else ("from the mean embedding of the vocabulary to the tokens’ own")
     )
     layout.section(
-        "From the last token through all layers" if shown.is_decoder else "Through all layers",
+        "From the last token through all layers"
+        if "decoder" in shown.view.offers
+        else "Through all layers",
         "What each token is worth to the answer, by its removal and by other measures.",
         "Removed: no token attends to it, in any head of any layer, itself included; the rows are "
         "not normalised again. Rollout multiplies the layers’ mean patterns, each mixed with the "

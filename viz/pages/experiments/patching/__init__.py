@@ -15,20 +15,18 @@ from viz.frame import (
     gradual,
     inspector,
     layout,
-    memory,
-    notices,
     state,
     tables,
     words,
 )
-from viz.frame import patching as asked
-from viz.frame.inputs import Two, two_of
+from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
 from viz.live import component
 from viz.pages.experiments.patching import estimate
+from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
 from viz.runs.patching import Request, patch
 
@@ -49,12 +47,11 @@ def render(view: View) -> None:
         n = len(view.run.trace.streams[0]) - (len(view.run.trace.streams) > 1)  # its end is ours
         words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
         return
-    two = two_of(view, second)
+    two = kind_on(view).two(view, second)
     with asking:
         stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
         metric = _metric(view, two)
         is_forward = controls.select(RESTORE, width=170) == RESTORE.default
-    notices.show()
     base, source = (two.second, two.first) if is_forward else (two.first, two.second)
     request = Request(view.handle, base, source, metric, stack)
     _patch(Shown(view, second, two, request, _work(view, request), is_forward))
@@ -72,14 +69,15 @@ def _metric(view: View, two: Two) -> Metric:
 
 def _work(view: View, request: Request) -> Patched:
     """The patching of this request, begun or gone on with."""
-    found: Patched | None = memory.remembered(PATCHING, request)
-    if found is None:
+
+    def begin() -> Patched:
         found = patch(request)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         filling = found.filling
         filling.is_running = n_tokens <= gradual.MOST_UNASKED and not filling.is_done
-        memory.remember(PATCHING, request, found)
-    return found
+        return found
+
+    return gradual.kept(PATCHING, request, begin)
 
 
 def _patch(shown: Shown) -> None:
@@ -263,7 +261,7 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     if name == OVER_HEADS:
         query = shown.link("Attention", attention=attention, layer=layer, head=column)
         ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
-    elif shown.is_decoder:
+    elif "decoder" in shown.view.offers:
         query = shown.link("Logit lens", layer=layer, token=column)
         ways.append(
             words.Way(

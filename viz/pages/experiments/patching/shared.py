@@ -9,7 +9,7 @@ from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector, links, state
-from viz.frame.inputs import Two
+from viz.frame.given import Two
 from viz.frame.settings import PATCH
 from viz.frame.view import View
 from viz.runs.patching import Request
@@ -37,11 +37,6 @@ class Shown:
     def kind(self) -> str:
         """What the inputs are."""
         return "sentence" if self.view.run.trace.main.ids is not None else "picture"
-
-    @property
-    def is_decoder(self) -> bool:
-        """Whether the model is a decoder alone."""
-        return self.view.run.trace.facts.architecture == "decoder"
 
     @property
     def both_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

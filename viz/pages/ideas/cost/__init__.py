@@ -16,7 +16,7 @@ from viz import formulas_cost as formulas
 from viz.figures.cache import bytes_text
 from viz.figures.cost import operation_lines, share_bars
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.view import View
@@ -47,7 +47,6 @@ def render(view: View) -> None:
     running = sized.running(view)
     known = sized.known()
     chosen, n_tokens = sized.chosen([running, *known], counting.context(view.handle))
-    notices.show()
     _parameters(view, chosen, [running, *known])
     _operations(view, chosen, n_tokens)
     _memory(chosen, n_tokens)
@@ -65,7 +64,7 @@ def render(view: View) -> None:
         view,
         {
             "Weights": lambda: _weights_csv([running, *known, chosen]),
-            "Kinds of layers": lambda: tables.frame_csv(tables.frame([vars(row) for row in rows])),
+            "Kinds of layers": lambda: tables.csv([vars(row) for row in rows]),
             **csv_files,
         },
     )
@@ -217,7 +216,7 @@ def _weights_csv(found: list[Sized]) -> bytes:
         {"model": one.name, **_by_part(one), "all": sum(parameters(one.shape).values())}
         for one in dict.fromkeys(found)
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 PAGE = Page(

@@ -1,5 +1,7 @@
 """What the sizes predict of the model above, beside what its file, torch and the clock say."""
 
+from functools import partial
+
 from model.analysis.cost_measured import Measured
 from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
@@ -7,7 +9,7 @@ from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
-from viz.frame import controls, inspector, layout, notices, settings, tables, words
+from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said
 from viz.frame.view import View
@@ -42,14 +44,10 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     with layout.slim_row("left-out"):
         left_out = settings.LEFT_OUT.given(options=lengths, default=lengths[-1])
         asked = controls.select(left_out, width=120)
-    notices.show()
     made_with = (view.handle, asked)
-    running = measured_when_asked(MEASURING, made_with, lambda: measure_passes(view.handle, asked))
-    if running is None:
-        return {}
-    found = Measured.of(shape, running.timings)
+    begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape)
+    found = measured_when_asked(MEASURING, made_with, begin, summed_up)
     if found is None:
-        words.notice("Stopped before the length left out was timed; there is nothing to compare.")
         return {}
     _figure(view, found)
     _forecast(found)
@@ -239,7 +237,7 @@ def _times_csv(found: Measured) -> bytes:
         for n, times in [*found.rounds.items(), (found.asked, found.again)]
         for number, seconds in enumerate(times)
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 def _counted_csv(found: Measured) -> bytes:
@@ -254,4 +252,4 @@ def _counted_csv(found: Measured) -> bytes:
         }
         for n, item in sorted(found.counted.items())
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)

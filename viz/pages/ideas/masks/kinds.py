@@ -16,7 +16,7 @@ from viz.figures.masks import (
     receptive_field_map,
 )
 from viz.formulas import share_with_numbers, with_causal
-from viz.frame import inspector, layout, notices, tables, words
+from viz.frame import inspector, layout, tables, words
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -39,7 +39,6 @@ def draw(view: View) -> None:
         chosen = choose(view, choose_kind(view))
     run = run_under(view, chosen, chosen.mask)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
-        notices.show()
         filled = "Filled: may attend; hatched: masked."
         words.paragraph(f"{in_words(chosen)} {_trained(view, chosen)} {filled}")
     _matrix_and_pattern(view, chosen, run)

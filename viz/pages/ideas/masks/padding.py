@@ -46,7 +46,6 @@ def draw(view: View) -> None:
         second = controls.text(SECOND.given(default=SHORTER))
         is_left = controls.segments(PADDING_SIDE) == "left"
     ids = _fitting(view, second)
-    notices.show()
     if ids is None:
         return
     if len(ids[0]) == len(ids[1]):

@@ -100,7 +100,7 @@ def _say_loss(shown: Targets, is_whole: bool) -> None:
 
 
 def _csv(shown: Targets) -> bytes:
-    frame = tables.frame(
+    return tables.csv(
         {
             "position": range(len(shown.inputs)),
             "input": list(map(visible, shown.inputs)),
@@ -108,4 +108,3 @@ def _csv(shown: Targets) -> bytes:
             "probability": shown.probabilities,
         }
     )
-    return tables.frame_csv(frame)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import controls, inspector, layout, models, notices, settings, state, words
+from viz.frame import controls, inspector, layout, models, settings, state, words
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -51,7 +51,6 @@ def render(view: View) -> None:
         tab = controls.segments(scheme)
         if shown is not view:
             _offer(shown)
-    notices.show()
     if fault:
         raise fault
     DRAW[tab](shown)

@@ -28,8 +28,10 @@ def draw(view: View) -> None:
     embedding_sum(view)
     inspector.source(positions.SOURCES["learned"])
     csv_files = {
-        "Position table": lambda: tables.numbers_csv(table, "position \\ dimension"),
-        "Similarity": lambda: tables.numbers_csv(cosine_similarity(table), "position \\ position"),
+        "Position table": lambda: tables.matrix_csv(table, corner="position \\ dimension"),
+        "Similarity": lambda: tables.matrix_csv(
+            cosine_similarity(table), corner="position \\ position"
+        ),
     }
     inspector.export(view, csv_files)
 

@@ -9,7 +9,7 @@ from viz.digits import digits
 from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
-from viz.frame import controls, inspector, layout, notices, state, verdicts, words
+from viz.frame import controls, inspector, layout, state, verdicts, words
 from viz.frame.said import Word
 from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
 from viz.frame.view import View
@@ -86,7 +86,6 @@ def _order(view: View) -> tuple[int, ...]:
         st.button(f"Try “{DOG}”", on_click=unbroken(_try_dog))
     order = list(range(last + 1))
     order[first], order[second] = second, first
-    notices.show()
     if first == second:
         words.notice("Both are the same token: choose two to see another order.")
     return tuple(order)

@@ -10,7 +10,7 @@ from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.formulas import distance_with_numbers
-from viz.frame import controls, inspector, layout, notices, tables, verdicts, words
+from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.live.rotor.data import ActualScore, Rotation
@@ -94,7 +94,6 @@ def _rotor(view: View, query: int, key: int, q: np.ndarray, k: np.ndarray) -> No
     config, labels = view.config, token_labels(view.tokens)
     owner = (view.sentence, view.model, view.head_name, query, key)
     places = two_positions(view, query, key, chosen_for=owner)
-    notices.show()
     actual = ActualScore(query, key, float(view.record.scores[view.head, query, key]))
     rotation = Rotation(
         kind="rope",

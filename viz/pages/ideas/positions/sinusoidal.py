@@ -13,7 +13,7 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
-from viz.frame import controls, inspector, layout, notices, tables, verdicts, words
+from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
 from viz.live.rotor.data import Rotation
@@ -41,8 +41,10 @@ def draw(view: View) -> None:
     embedding_sum(view)
     inspector.source(positions.SOURCES["sinusoidal"], "model.positions.shift_waves")
     csv_files = {
-        "Position table": lambda: tables.numbers_csv(table, "position \\ dimension"),
-        "Similarity": lambda: tables.numbers_csv(cosine_similarity(table), "position \\ position"),
+        "Position table": lambda: tables.matrix_csv(table, corner="position \\ dimension"),
+        "Similarity": lambda: tables.matrix_csv(
+            cosine_similarity(table), corner="position \\ position"
+        ),
     }
     inspector.export(view, csv_files)
 
@@ -90,7 +92,6 @@ def _curves(view: View, table: np.ndarray) -> None:
     n_dimensions = table.shape[1]
     first = tuple(dimension for dimension in FIRST_DIMENSIONS if dimension < n_dimensions)
     chosen = controls.several(DIMENSIONS.given(options=range(n_dimensions), default=first))
-    notices.show()
     frequencies = rotation_speeds(config.d_model, config.position_base)
     left, right = layout.two_up("curves", (3, 2))
     with left:
@@ -154,7 +155,6 @@ def _rotation(view: View) -> None:
     frequencies = rotation_speeds(config.d_model, config.position_base)
     owner = (view.model, view.sentence)
     places = two_positions(view, len(view.tokens) - 1, 0, chosen_for=owner)
-    notices.show()
     upright = np.tile(np.array([1.0, 0.0], np.float32), (len(frequencies), 1))
     rotation = Rotation(
         kind="wave",

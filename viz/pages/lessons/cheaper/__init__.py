@@ -21,7 +21,7 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cheaper import error_lines
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.inspector import Tables
 from viz.frame.page import Page
 from viz.frame.said import Said
@@ -56,7 +56,6 @@ def _fewer(view: View, head: Head) -> Tables:
     with layout.slim_row("cheaper"):
         way = controls.segments(CHEAPER)
         sizes = Sizes(*map(controls.number, (OWN_WINDOW, OWN_GLOBAL, KEPT_RANK)))
-    notices.show()
     found = {name: WAYS[name](head, sizes) for name in WAYS}
     _maps(view, head, way, sizes, found[way])
     _errors(view, head, way, sizes, found)
@@ -73,7 +72,6 @@ def _times(view: View, head: Head) -> Tables:
     """What the ways take at growing lengths."""
     with layout.slim_row("times"):
         window = controls.number(OWN_WINDOW)
-    notices.show()
     summary = times.section(view, head, window)
     return {"Times": summary} if summary else {}
 

@@ -10,7 +10,7 @@ from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cheaper import memory_lines, output_bars, tile_bars
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.inspector import Tables
 from viz.frame.settings import TILE_SIZE, TILES_DONE, TOKEN
 from viz.frame.view import View
@@ -21,7 +21,6 @@ MOST_ROWS = 8  # tiles in the table
 
 def section(view: View, head: Head) -> Tables:
     """Exact attention in tiles, and its memory."""
-    notices.show()
     layout.section(
         "Exact, in tiles",
         "FlashAttention never holds a whole row: a running maximum and a running sum are enough.",

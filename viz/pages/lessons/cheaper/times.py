@@ -1,14 +1,15 @@
 """How long a head takes at growing lengths: exact, in a window, as a running sum; when asked."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from model.analysis.cheaper import Head
 from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW
-from model.analysis.timing import Timing, WaysSummary, growth, growth_by_round, summarise_ways
+from model.analysis.timing import Timing, WaysSummary, growth_by_round, summarise_ways
 from viz.digits import digits
 from viz.figures.cache import timing_lines
 from viz.frame import inspector, layout, tables, words
-from viz.frame.measured import UNSTEADY, measured_when_asked
+from viz.frame.measured import fits_of, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure_ways
 
@@ -27,31 +28,24 @@ def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
         "64 queries at a time.",
     )
     made_with = (view.run.key, view.record.site.address, view.head, window)
-    measured = measured_when_asked(MEASURING, made_with, lambda: measure_ways(head, window))
-    if measured is None:
+    begin = partial(measure_ways, head, window)
+    found = measured_when_asked(MEASURING, made_with, begin, _summed_up)
+    if found is None:
         return None
-    summary = summarise_ways(measured.timings, (EXACT, WINDOW, LINEAR))
-    if summary is None:
-        words.notice("Stopped before two lengths were measured; there is nothing to show.")
-        return None
-    _measured(view, summary, measured.timings, window)
-    return lambda: _csv(summary)
+    _measured(view, *found, window)
+    return lambda: _csv(found[0])
+
+
+def _summed_up(timings: Sequence[Timing]) -> tuple[WaysSummary, Sequence[Timing]] | None:
+    summary = summarise_ways(timings, (EXACT, WINDOW, LINEAR))
+    return None if summary is None else (summary, timings)
 
 
 def _measured(view: View, summary: WaysSummary, timings: Sequence[Timing], window: int) -> None:
     names = {way: way if way != "window" else f"window of {window}" for way in summary.seconds}
     lines = {names[way]: seconds for way, seconds in summary.seconds.items()}
-    lengths = sorted(lines[EXACT])
-    fitted_from = lengths[(len(lengths) - 1) // 2]
-    fits = (
-        {}
-        if summary.spread > UNSTEADY
-        else {
-            name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
-            for name, seconds in lines.items()
-        }
-    )
-    longest = lengths[-1]
+    fits, fitted_from = fits_of(lines, summary.spread)
+    longest = max(lines[EXACT])
     times = ", ".join(
         f"{name} {digits(1000 * seconds[longest], 2)} ms" for name, seconds in lines.items()
     )
@@ -102,13 +96,7 @@ def _say(
     words.caption(
         f"{times} Medians of {summary.n_rounds} rounds; bars: the middle half of them.{fitted}"
     )
-    if not fits:
-        words.notice(
-            "Other work disturbed this measurement: half of the times of one length lie a factor "
-            f"of {digits(summary.spread, 1)} apart, too unsteady to say how they grow. Measure "
-            "again when the machine is quiet.",
-            kind="hint",
-        )
+    say_disturbed(summary.spread)
 
 
 def _csv(summary: WaysSummary) -> bytes:
@@ -117,5 +105,4 @@ def _csv(summary: WaysSummary) -> bytes:
         f"{way} (ms)": [1000 * s for s in seconds.values()]
         for way, seconds in summary.seconds.items()
     }
-    frame = tables.frame({"tokens": list(summary.seconds[EXACT]), **columns})
-    return tables.frame_csv(frame)
+    return tables.csv({"tokens": list(summary.seconds[EXACT]), **columns})

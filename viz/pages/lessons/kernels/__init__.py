@@ -26,7 +26,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, state, words
 from viz.frame.page import Page
 from viz.frame.settings import ASKED_AT, KERNEL_VIEW, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
@@ -55,7 +55,6 @@ def _measured(view: View) -> None:
         width = controls.slider(WIDTH)
         query = controls.slider(ASKED_AT)
         seed = controls.number(SEED)
-    notices.show()
     points = drawn_points(seed)
     found = estimate(PLACES, points, kind, width)
     weights = kernel_weights(np.array([query]), points.x, kind, width)[0]
@@ -90,7 +89,6 @@ def _measured(view: View) -> None:
 
 def _in_the_model(view: View) -> None:
     """The head above beside the same queries and keys weighted by distance."""
-    notices.show()
     record, head = view.record, view.head
     mask = record.mask_of(head)
     other = gaussian_attention(record.q[head], record.k[record.kv_head(head)], mask)
@@ -148,7 +146,6 @@ def _additive(view: View) -> None:
     )
     with layout.slim_row("additive"):
         seed = controls.number(SEED)
-    notices.show()
     drawn = drawn_weights(record.q.shape[-1], seed)
     mask, keys = record.mask_of(head), record.k[record.kv_head(head)]
     other = softmax(additive_scores(record.q[head], keys, drawn), mask)

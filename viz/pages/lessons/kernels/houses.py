@@ -4,7 +4,7 @@ import numpy as np
 
 from model.analysis.kernels import HOUSES, estimate, kernel_weights
 from viz.digits import digits
-from viz.frame import controls, layout, notices, words
+from viz.frame import controls, layout, words
 from viz.frame.said import Said
 from viz.frame.settings import HOUSE, SMOOTHING
 from viz.frame.view import View
@@ -24,7 +24,6 @@ def draw(view: View) -> None:
     with layout.slim_row("houses"):
         kind = controls.select(SMOOTHING, width=160)
         size, width = controls.parts(HOUSE)
-    notices.show()
     weights = kernel_weights(np.array([float(size)]), HOUSES.x, kind, width)[0]
     rows = range(len(weights))
     columns: dict[str, list[Said]] = {

@@ -79,7 +79,7 @@ def _csv(view: View) -> bytes:
         }
         for symbol in table()
     ]
-    return tables.frame_csv(tables.frame(rows))
+    return tables.csv(rows)
 
 
 PAGE = Page(

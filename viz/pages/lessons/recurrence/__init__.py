@@ -6,7 +6,7 @@ from model.recurrence import stored
 from model.recurrence.task import LONGEST, TRAINED
 from viz.digits import digits
 from viz.figures.recurrence import accuracy_lines
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import JUDGED_BY, ROW_LETTERS, ROW_TASK
 from viz.frame.view import View
@@ -22,7 +22,6 @@ def render(view: View) -> None:
         task = controls.segments(ROW_TASK)
         judged = controls.segments(JUDGED_BY)
     letters = letters_of()
-    notices.show()
     shown = shown_of(view, task, letters)
     _by_length(shown, judged)
     words.ask(
@@ -108,7 +107,7 @@ def _accuracy_tables() -> dict[str, Callable[[], bytes]]:
             for name in stored.NAMES
             for score in stored.read_scores(stored.SHIPPED / name)
         ]
-        return tables.frame_csv(tables.frame(rows))
+        return tables.csv(rows)
 
     return {"Accuracy by length": made}
 

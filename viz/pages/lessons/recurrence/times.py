@@ -1,6 +1,7 @@
 """Steps one after the other, counted; and the time of a forward pass by length, when asked."""
 
 from collections.abc import Callable
+from functools import partial
 
 from model.analysis.timing import WaysSummary, summarise_ways
 from model.recurrence import stored
@@ -39,13 +40,10 @@ def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
     sizes = shown.sizes
     formula = formulas.steps(n, n + AROUND, n + 1, sizes["transformer"][1].known)
     inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
-    measured = measured_when_asked(MEASURING, MEASURING, recurring.measure)
-    made = {"Steps": lambda: tables.frame_csv(tables.frame(_rows(shown)))}
-    if measured is None:
-        return made
-    summary = summarise_ways(measured.timings, stored.NAMES)
+    summed_up = partial(summarise_ways, ways=stored.NAMES)
+    summary = measured_when_asked(MEASURING, MEASURING, recurring.measure, summed_up)
+    made = {"Steps": lambda: tables.csv(_rows(shown))}
     if summary is None:
-        words.notice("Stopped before two lengths were measured; there is nothing to show.")
         return made
     _measured(shown, summary)
     return made | {"Times": lambda: _csv(summary)}
@@ -110,4 +108,4 @@ def _csv(summary: WaysSummary) -> bytes:
             found = summary.quartiles[name]
             columns[f"{NAMES[name]}, {title} (ms)"] = [1000 * found[n][side] for n in by_n]
     letters = list(next(iter(summary.seconds.values())))
-    return tables.frame_csv(tables.frame({"letters": letters, **columns}))
+    return tables.csv({"letters": letters, **columns})

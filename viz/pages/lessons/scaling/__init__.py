@@ -19,7 +19,7 @@ from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.inspector import Tables
 from viz.frame.page import Page
 from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES, SCALING_VIEW
@@ -43,8 +43,8 @@ def render(view: View) -> None:
         "model.analysis.scaling_fit.fit",
     )
     by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
-    laws = tables.frame({"operations": COMPUTES.tolist(), **by_compute})
-    inspector.export(view, {"Best sizes": lambda: tables.frame_csv(laws), **exported})
+    laws = {"operations": COMPUTES.tolist(), **by_compute}
+    inspector.export(view, {"Best sizes": lambda: tables.csv(laws), **exported})
 
 
 def _laws(view: View) -> Tables:
@@ -52,7 +52,6 @@ def _laws(view: View) -> Tables:
     with layout.slim_row("scaling"):
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         name = controls.select(SCALING_LAW, width=220)
-    notices.show()
     compute = 10 ** (tenths / 10)
     words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
     _sizes(view, compute, chosen(LAWS[name], compute))
@@ -79,7 +78,6 @@ def _one_compute(view: View) -> Tables:
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         octave = controls.steps(SCALING_TIMES)
         name = controls.select(SCALING_LAW, width=220)
-    notices.show()
     here = chosen(LAWS[name], 10 ** (tenths / 10), octave)
     _here(name, tenths, octave, here)
     _equal(view, name, tenths, octave, here)
@@ -196,7 +194,6 @@ def _by_law(tenths: int) -> None:
 
 
 def _disagreement(_: View) -> Tables:
-    notices.show()
     layout.section(
         "Why they disagree",
         "Not about what models do, but about what was counted and how they were trained.",

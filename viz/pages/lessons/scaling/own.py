@@ -9,7 +9,7 @@ from model.analysis.scaling_runs import Stored, StoredRun
 from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import own_runs, training_curves
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.inspector import Tables
 from viz.frame.said import Said
 from viz.frame.settings import SCALING_COUNTED
@@ -23,7 +23,6 @@ UNKNOWNS = {"E": "floor", "A": "a", "B": "b", "α": "alpha", "β": "beta"}
 
 def section(view: View) -> Tables:
     """Draw it; returns its tables as CSV."""
-    notices.show()
     stored = scaling.stored()
     layout.section(
         "A law of our own",
@@ -159,7 +158,7 @@ def _beside(beside: StoredRun, counted: str, held: Held) -> None:
 
 def _csv(stored: Stored, counted: str, held: Held) -> bytes:
     points = stored.points(counted)
-    frame = tables.frame(
+    return tables.csv(
         {
             "d_model": [run.d_model for run in stored.runs],
             "layers": [run.n_layers for run in stored.runs],
@@ -172,12 +171,11 @@ def _csv(stored: Stored, counted: str, held: Held) -> bytes:
             "fit to the others": held.left_out(points).tolist(),
         }
     )
-    return tables.frame_csv(frame)
 
 
 def _curves_csv(stored: Stored) -> bytes:
     rows = [(run, at, loss) for run in stored.runs for at, loss in run.curve.T.tolist()]
-    frame = tables.frame(
+    return tables.csv(
         {
             "d_model": [run.d_model for run, _, _ in rows],
             "tokens of the run": [run.tokens for run, _, _ in rows],
@@ -185,4 +183,3 @@ def _curves_csv(stored: Stored) -> bytes:
             "loss": [loss for _, _, loss in rows],
         }
     )
-    return tables.frame_csv(frame)

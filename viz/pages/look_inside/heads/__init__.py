@@ -13,7 +13,6 @@ from viz.frame import (
     inspector,
     layout,
     memory,
-    notices,
     settings,
     state,
     words,
@@ -52,7 +51,6 @@ def render(view: View) -> None:
         words.notice("A token alone has nothing to choose from: no head can be measured on it.")
         return _maps(view)
     axes = _axes(names)
-    notices.show()
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)

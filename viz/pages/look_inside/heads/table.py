@@ -111,4 +111,4 @@ def csv(reading: Reading) -> bytes:
             "weight": np.array([one.weight for one in found]),
             "norm moved": np.array([one.norm for one in found]),
         }
-    return tables.frame_csv(tables.frame(columns))
+    return tables.csv(columns)

@@ -4,10 +4,11 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+from model.lines import quoted
 from viz import runs
-from viz.frame import ASSETS, controls, inputs, state
+from viz.frame import ASSETS, controls, given, notices, state
 from viz.frame.blanks import first_blank
-from viz.frame.settings import BLANKS, MODEL, SECOND, SENTENCE, SOURCE
+from viz.frame.settings import BLANKS, MODEL, OTHER_DIGIT, SECOND, SENTENCE
 from viz.frame.view import View
 from viz.kit.wire import Option, Settings
 from viz.live.pickers.data import Picker
@@ -56,8 +57,7 @@ def draw_pairs() -> None:
 def _take_over(changes: Settings) -> None:
     for pair in pairs():
         if pair.title == changes.get(PAIR):
-            is_source = runs.architecture_of(pair.model) == "encoder_decoder"
-            text = SOURCE if is_source else SENTENCE
+            text = given.kind_of(runs.architecture_of(pair.model)).text or SENTENCE
             state.put((text, pair.clean), (SECOND, pair.corrupt), (MODEL, pair.model))
             if pair.blank is not None:
                 state.put((BLANKS, [pair.blank]))
@@ -66,7 +66,21 @@ def _take_over(changes: Settings) -> None:
 def second_input(view: View) -> str:
     """What is asked for the second input, until a person chooses: the pair's, or one made."""
     found = pair_of(view)
-    return inputs.ask_second(view, found.corrupt if found else _made_of(view))
+    default = found.corrupt if found else _made_of(view)
+    if view.run.trace.main.pixels is None:
+        if state.is_of_another_page(SECOND):  # which may take a text of any length
+            texts = (view.sentence, state.value(SECOND))
+            n, n_second = (len(patching.ids_of(view.handle, text)) for text in texts)
+            if n != n_second:
+                state.put((SECOND, default))
+                if texts[1].strip():
+                    notices.add(
+                        f"{SECOND.label} {quoted(texts[1])} has {n_second} tokens, the first {n}; "
+                        "showing another."
+                    )
+        return controls.text(SECOND.given(default=default), placeholder="another sentence")
+    n = len(given.shipped_digits().labels)
+    return str(int(controls.number(OTHER_DIGIT.given(high=n - 1))))
 
 
 def _made_of(view: View) -> str:
@@ -77,13 +91,13 @@ def _made_of(view: View) -> str:
     trace = view.run.trace
     if trace.main.ids is None:
         return ""
-    if trace.facts.architecture == "decoder":
+    if "decoder" in view.offers:
         first = first_blank(view.tokens)[0]
         places = (first, *(i for i in range(len(view.tokens)) if i != first))
         return patching.with_another_word(view.handle, view.sentence, places)
     ids = patching.ids_of(view.handle, view.sentence)
     hidden = first_blank(runs.tokenizer(view.handle).token_strings(ids))
-    is_encoder = trace.facts.architecture == "encoder"
+    is_encoder = "encoder" in view.offers
     places = [i for i in range(len(ids)) if i not in hidden or not is_encoder]
     order = places if is_encoder else (*hidden, *places)
     made = patching.with_alike_words(view.handle, view.sentence, ids, tuple(order))
