@@ -26,7 +26,7 @@ from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.masks import pattern_map
-from viz.frame import controls, inspector, layout, state, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import ASKED_AT, KERNEL_VIEW, SEED, SMOOTHING, WIDTH
 from viz.frame.view import View
