@@ -402,6 +402,7 @@ def test_search_finds_a_page_by_keys_alone(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
     rail(page).get_by_role("button", name="Search").click()
+    expect(box.get_by_role("combobox")).to_be_focused()
     page.keyboard.type("nucleus")
     expect(options).to_have_count(1)
     with settling(page):

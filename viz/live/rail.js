@@ -36,9 +36,11 @@ let box;
 
 /** @param {any[]} entries */
 async function open(entries) {
-  const { Search } = await import(new URL("live/search.js", document.baseURI).href);
-  box ??= new Search();
-  box?.open(entries);
+  if (!box) {
+    const { Search } = await import(new URL("live/search.js", document.baseURI).href);
+    box ??= new Search();
+  }
+  box?.open(entries); // at once from then on: what is typed right after goes into it
 }
 
 /** @param {KeyboardEvent} event */
