@@ -246,16 +246,18 @@ class Group(Setting[tuple[Any, ...]]):
     parts: tuple[Setting, ...] = ()
 
     def nearest(self, raw: object) -> tuple[tuple[Any, ...], str | None]:
-        """Each part's nearest; of another number of values the default."""
+        """Each part's nearest; those that are left out at the end have their defaults."""
         words = list(raw) if isinstance(raw, list | tuple) else str(raw).split(",")
         n = len(self.parts)
-        if "" in words or len(words) != n:
-            line = f"{self.label} {_shown(raw)} is not {n} values; using the default."
+        if "" in words or len(words) > n:
+            line = f"{self.label} {_shown(raw)} is not up to {n} values; using the default."
             return self.default, line
-        found = [part.nearest(word) for part, word in zip(self.parts, words, strict=True)]
-        return tuple(value for value, _ in found), " ".join(
-            line for _, line in found if line
-        ) or None
+        found = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
+        lines = [line for _, line in found if line]
+        if len(found) < n:
+            lines.append(f"{self.label}: {len(found)} of {n} values; the others are the default’s.")
+        value = (*(value for value, _ in found), *self.default[len(found) :])
+        return value, " ".join(lines) or None
 
     def text(self, value: tuple[Any, ...]) -> str:
         """The parts with commas between them."""

@@ -184,7 +184,8 @@ def test_another_seed_is_another_text_and_none_is_written_unasked() -> None:
     ids = stories_trace("Lily saw a dog").ids.tolist()
     assert write_out(app) == expected(ids, sampling, 6)
     link = {"seed": 8, "written": 6}  # as many tokens as there are, with another seed
-    chosen(app, **link, **{state.WAITING: link})
+    app.session_state[state.VISIT].waiting.update(link)
+    chosen(app, **link)
     assert write_out(app) == expected(ids, replace(sampling, seed=8), 6)
 
 

@@ -22,7 +22,7 @@ from tests.viz.builders import numbers, stories
 from viz import runs
 
 GPT = {"shape": "your own"}
-LLAMA = "12,768,3072,12,12,64,50257,0,llama"
+LLAMA = "12,768,3072,12,12,64,50257,0,llama,tied"
 
 
 def test_known_models_stand_beside_the_running_one() -> None:
@@ -47,11 +47,11 @@ def test_sizes_that_are_typed_are_counted() -> None:
     assert facts(app)["weights of your own"] == "124,439,808"
     smaller = open_page("Cost", sentence=TOM, **GPT, own=LLAMA)
     assert facts(smaller)["weights of your own"] != "124,439,808"
-    assert query_of(smaller)["own"] == [f"{LLAMA},tied"]
+    assert query_of(smaller)["own"] == [LLAMA]
 
 
 def test_heads_that_cannot_share_are_named_in_one_line() -> None:
-    app = open_page("Cost", sentence=TOM, **GPT, own="12,768,3072,12,5")
+    app = open_page("Cost", sentence=TOM, **GPT, own="12,768,3072,12,5,64,50257,1024,gpt,tied")
     refused = "12 heads cannot share 5 KV heads evenly; take a divisor of 12."
     assert lines(app, "note") == [f"{refused} Counted with 4."]
     fitting = app.number_input(key="own_kv_heads").set_value(6).run()

@@ -33,7 +33,7 @@ def test_two_vectors_are_drawn_and_compared() -> None:
 
 
 def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
-    app = open_page(TITLE, sentence=TOM, vectors="0,0")
+    app = open_page(TITLE, sentence=TOM, vectors="0,0,1.5,2.5,1.5")
     (line,) = lines(app, "note")
     assert line == "A vector of length 0 has no direction: there is neither cosine nor angle."
     assert tables_shown(app)[0]["a and b"]["cosine"] == "–"
