@@ -162,12 +162,15 @@ def _conclusion(shown: Shown) -> Said:
 
 
 def _grids(shown: Shown) -> None:
+    _row(shown, "resid_pre", "attn_out")
     words.notice(_conclusion(shown))
-    rows = (("resid_pre", "attn_out"), ("ffn_out", "z"))
-    for row in rows:
-        for column, name in zip(layout.two_up(f"patched-{row[0]}"), row, strict=True):
-            with column:
-                _grid(shown, name)
+    _row(shown, "ffn_out", "z")
+
+
+def _row(shown: Shown, *names: str) -> None:
+    for column, name in zip(layout.two_up(f"patched-{names[0]}"), names, strict=True):
+        with column:
+            _grid(shown, name)
 
 
 def _grid(shown: Shown, name: str) -> None:

@@ -199,7 +199,7 @@ DRAW: dict[str, Callable[[View, Head], Tables]] = {
 PAGE = Page(
     "Cheaper attention",
     ":material/speed:",
-    "Exact attention compares every token with every other: n² pairs. What is lost with fewer?",
+    "Exact attention compares all n² pairs. What is lost with fewer?",
     "A window keeps the last w tokens of each query, and global tokens stay visible to all. "
     "Linear attention puts φ(q)·φ(k) in place of e^(q·k): then sums over earlier tokens can be "
     "carried along, and no pair is ever computed. Low rank compares r directions of q and k in "

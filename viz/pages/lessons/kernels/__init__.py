@@ -200,12 +200,12 @@ DRAW: dict[str, Callable[[View], None]] = {
 PAGE = Page(
     "Kernels",
     ":material/ssid_chart:",
-    "Long before attention: to answer at x, take the mean of what was measured nearby.",
-    "A kernel says how much a measurement counts by its distance from the query. Weights are "
-    "the kernel’s heights divided by their sum, so they add up to 1, and the answer is the "
-    "mean of the values with these weights: attention, by distance instead of a dot product. "
-    "1 − |u| is called Epanechnikov’s in a widely used textbook; his is 1 − u², and both are "
-    "here.",
+    "At x, the mean of what was measured nearby.",
+    "Attention, long before attention. A kernel says how much a measurement counts by its "
+    "distance from the query. Weights are the kernel’s heights divided by their sum, so they add "
+    "up to 1, and the answer is the mean of the values with these weights: attention, by distance "
+    "instead of a dot product. 1 − |u| is called Epanechnikov’s in a widely used textbook; his is "
+    "1 − u², and both are here.",
     render,
     needs=("decoder",),
 )

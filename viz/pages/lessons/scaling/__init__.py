@@ -53,8 +53,8 @@ def _laws(view: View) -> Tables:
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         name = controls.select(SCALING_LAW, width=220)
     compute = 10 ** (tenths / 10)
-    words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
     _sizes(view, compute, chosen(LAWS[name], compute))
+    words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
     _by_law(tenths)
     return {}
 
@@ -233,12 +233,13 @@ DRAW: dict[str, Callable[[View], Tables]] = {
 PAGE = Page(
     "Scaling",
     ":material/trending_up:",
-    "Twice the compute: a larger model, or more text? Two laws answered differently.",
-    "A scaling law says what loss a model of N parameters reaches after D tokens; a training "
-    "takes about C = 6·N·D operations, so for a given C a larger model sees less text. Kaplan "
-    "et al. 2020 let the model grow nearly three times as fast as the text (in powers of C), "
-    "Hoffmann et al. 2022 (Chinchilla) both alike. Each law’s loss is of its own text and "
-    "tokenizer: losses of two laws are not comparable, and Kaplan’s N is without embeddings.",
+    "Twice the compute: what is it best spent on?",
+    "Two laws answered differently. A scaling law says what loss a model of N parameters reaches "
+    "after D tokens; a training takes about C = 6·N·D operations, so for a given C a larger model "
+    "sees less text. Kaplan et al. 2020 let the model grow nearly three times as fast as the text "
+    "(in powers of C), Hoffmann et al. 2022 (Chinchilla) both alike. Each law’s loss is of its own "
+    "text and tokenizer: losses of two laws are not comparable, and Kaplan’s N is without "
+    "embeddings.",
     render,
     needs=("decoder",),
 )
