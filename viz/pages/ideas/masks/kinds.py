@@ -38,11 +38,10 @@ def draw(view: View) -> None:
     with layout.slim_row("mask"):
         chosen = choose(view, choose_kind(view))
     run = run_under(view, chosen, chosen.mask)
+    _matrix_and_pattern(view, chosen, run)
     with st.container(key="said-of-mask"):  # as many parts below it, whatever there is to say
         filled = "Filled: may attend; hatched: masked."
         words.paragraph(f"{in_words(chosen)} {_trained(view, chosen)} {filled}")
-    _matrix_and_pattern(view, chosen, run)
-    with st.container(key="loss-under-mask"):
         _say_loss(view, chosen, run)
     source = source_of(chosen.kind)
     inspector.formula(source)
