@@ -386,9 +386,9 @@ def test_the_map_leads_to_layers_and_to_what_each_part_is_about(page: Page) -> N
 def test_search_finds_a_page_by_keys_alone(page: Page) -> None:
     """It opens, filters and closes in the browser; its links keep all else."""
     visit(page, page="Attention", sentence=TOM, layer="4")
-    page.keyboard.press("ControlOrMeta+k")
     box = page.get_by_role("dialog", name="Search")
-    expect(box.get_by_role("combobox")).to_be_focused()
+    page.get_by_role("textbox", name="Sentence", exact=True).focus()
+    page.keyboard.press("ControlOrMeta+k")  # and typed on at once
     page.keyboard.type(HOSTILE)
     expect(box.get_by_role("status")).to_contain_text(f"Nothing is called “{HOSTILE}”; try")
     expect(box.locator("img")).to_have_count(0)

@@ -101,18 +101,22 @@ def when_asked(
 
 
 def _bar(work: Work, said: str, key: str) -> None:
-    def switch() -> None:
-        work.is_running = not work.is_running
+    def run(goes_on: bool) -> None:
+        work.is_running = goes_on
 
     with st.container(horizontal=True, vertical_alignment="center", key=f"how-far-{key}"):
         if work.is_running:
             st.progress(work.progress, said)
-            st.button("Stop", icon=":material/stop:", key=f"{key}-stop", on_click=switch)
+            st.button(
+                "Stop", icon=":material/stop:", key=f"{key}-stop", on_click=run, args=(False,)
+            )
             return
         words.caption(said)
         if not work.is_done:
             icon = ":material/play_arrow:"
-            st.button("Compute", icon=icon, type="primary", key=f"{key}-go", on_click=switch)
+            st.button(
+                "Compute", icon=icon, type="primary", key=f"{key}-go", on_click=run, args=(True,)
+            )
 
 
 def said_of(filling: Filling, is_running: bool, mark: str = "Dotted") -> str:

@@ -59,8 +59,9 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 def _draw(page: Page, pages: Sequence[Page]) -> None:
     title = page.title
     with figures_first():
-        presenting.show()
         above = bar.place()
+        with above:
+            presenting.show()
         with above, st.container(key="working"):
             working = st.empty()
 

@@ -100,8 +100,8 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
         found["model"] = model
     if steps := OLD_TOURS.get(found.get("tour", ""), "").split():
         number = found.get("step", "1")
-        at_step = min(int(number), len(steps)) if number.isdecimal() else 1
-        found["tour"], found["step"] = steps[max(at_step, 1) - 1].split(".")
+        all_of_them = {str(n): step for n, step in enumerate(steps, 1)}
+        found["tour"], found["step"] = all_of_them.get(number, steps[0]).split(".")
     at = found.pop(HEAD_IN_ONE, "").rsplit(".", 2)
     if len(at) == 3:
         names = ("attention", "layer", "head")

@@ -126,7 +126,8 @@ def publish(setting: Setting[Value]) -> Value:
     chosen, address, too_long = st.session_state[setting.name], visit().address, visit().too_long
     text = setting.text(chosen)
     others = (of for name, of in address.items() if name != setting.name and len(of) > SHORT)
-    is_too_long = len(text) > SHORT and _written(text, *others) > LONGEST_IN_ADDRESS
+    is_long = chosen != setting.default and len(text) > SHORT
+    is_too_long = is_long and _written(text, *others) > LONGEST_IN_ADDRESS
     (too_long.add if is_too_long else too_long.discard)(setting.name)
     if chosen == setting.default or is_too_long:
         address.pop(setting.name, None)

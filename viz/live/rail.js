@@ -23,6 +23,7 @@ export default function keepOpened({ parentElement, data }) {
   search = () => open(data.found);
   document.removeEventListener("keydown", press); // of the call before
   document.addEventListener("keydown", press);
+  getReady();
   restore(rail);
   rail.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
   return () => {
@@ -34,13 +35,15 @@ export default function keepOpened({ parentElement, data }) {
 /** @type {import("./search.js").Search | undefined} */
 let box;
 
+async function getReady() {
+  const { Search } = await import(new URL("live/search.js", document.baseURI).href);
+  return (box ??= new Search());
+}
+
 /** @param {any[]} entries */
-async function open(entries) {
-  if (!box) {
-    const { Search } = await import(new URL("live/search.js", document.baseURI).href);
-    box ??= new Search();
-  }
-  box?.open(entries); // at once from then on: what is typed right after goes into it
+function open(entries) {
+  if (box) return box.open(entries); // at once: what is typed right after goes into it
+  getReady().then((made) => made.open(entries));
 }
 
 /** @param {KeyboardEvent} event */
