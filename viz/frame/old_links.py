@@ -99,9 +99,9 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
     if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
         found["model"] = model
     if steps := OLD_TOURS.get(found.get("tour", ""), "").split():
-        number = found.get("step", "1")
-        all_of_them = {str(n): step for n, step in enumerate(steps, 1)}
-        found["tour"], found["step"] = all_of_them.get(number, steps[0]).split(".")
+        number = found.get("step", "1")[:4]  # Python reads no number of thousands of digits
+        at_step = min(int(number), len(steps)) if number.isdecimal() else 1
+        found["tour"], found["step"] = steps[max(at_step, 1) - 1].split(".")
     at = found.pop(HEAD_IN_ONE, "").rsplit(".", 2)
     if len(at) == 3:
         names = ("attention", "layer", "head")

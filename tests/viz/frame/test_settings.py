@@ -204,9 +204,8 @@ def test_old_links_are_read_in_todays_words() -> None:
         ),
         ({"page": "Home", "at": ""}, {"page": "Home"}),
         ({"tour": "five-minutes", "step": "4"}, {"tour": "06-heads", "step": "3"}),
-        ({"tour": "five-minutes", "step": 5_000 * "9"}, modern({"tour": "five-minutes"})),
         ({"tour": "engineers", "step": "x"}, {"tour": "03-by-hand", "step": "3"}),
-        ({"tour": "twenty-minutes", "step": "99"}, {"tour": "09-sampling", "step": "4"}),
+        ({"tour": "twenty-minutes", "step": 5_000 * "9"}, {"tour": "09-sampling", "step": "4"}),
         ({"page": "Home", "at": "3.4"}, {"page": "Home"}),
     ],
 )  # fmt: skip
