@@ -79,7 +79,7 @@ def when_asked(
 ) -> Asked | None:
     """The last work that was made with the same, once it is over; None before and meanwhile.
 
-    A button begins it, each time anew; `figures` are of what has come so far.
+    A button begins it, each time from the start; `figures` are of what has come so far.
     """
 
     def begun() -> None:

@@ -128,6 +128,11 @@ def test_what_is_too_long_for_an_address_is_said_and_left_out(text: str) -> None
     assert links and max(map(len, links)) < 1_000
 
 
+def test_what_an_address_does_not_have_is_not_too_long_for_it() -> None:
+    app = open_page("Order", order_text=8_000 * "a")
+    assert not [line for line in lines(app, "note") if line.startswith("Sentence is too long")]
+
+
 def test_two_texts_are_too_long_together() -> None:
     texts = {"sentence": 3_600 * "a", "second": 3_600 * "b"}
     app = open_page("Attention", against="sentence", **texts)
