@@ -4,21 +4,22 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const INSTRUMENTS = [
-  "microscope",
-  "writer",
-  "editor",
-  "rotor",
-  "chart",
-  "sentence_box",
-  "pickers",
+const PARTS = [
+  "attention",
   "by_hand",
+  "digit_pad",
+  "heads",
+  "mask_editor",
+  "pickers",
+  "rotation",
+  "sampling",
+  "sentence_box",
 ];
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 
 /** No imports from these folders. */
 function never(folders) {
-  const group = folders.flatMap((name) => [`../${name}/*`, `../../${name}/*`]);
+  const group = folders.flatMap((name) => [`**/${name}/*`, `**/${name}.js`]);
   return { "no-restricted-imports": ["error", { patterns: [{ group }] }] };
 }
 
@@ -52,14 +53,14 @@ export default [
       "prefer-const": "error",
     },
   },
-  // The kit serves the instruments; these do not know each other.
-  { files: ["viz/kit/**"], rules: never(INSTRUMENTS.map((name) => `live/${name}`)) },
-  ...INSTRUMENTS.map((name) => ({
-    files: [`viz/live/${name}/**`],
-    rules: never(INSTRUMENTS.filter((other) => other !== name)),
+  // The kit knows no host's page; parts do not know each other.
+  { files: ["viz/kit/**"], rules: never(["live"]) },
+  ...PARTS.map((name) => ({
+    files: [`viz/kit/parts/${name}.js`, `viz/kit/parts/${name}/**`],
+    rules: never(["live", ...PARTS.filter((other) => other !== name)]),
   })),
-  // Timers and observers end with their instrument: only the lifetime starts them. The address, a
-  // tour and the watch on what is under way are no instruments and outlive them all.
+  // Timers and observers end with their part: only the lifetime starts them. The address, a
+  // tour and the watch on what is under way are no parts and outlive them all.
   {
     files: ["viz/{kit,live}/**/*.js"],
     ignores: ["kit/lifetime", "live/address", "live/settled", "live/tour"].map(
@@ -70,7 +71,7 @@ export default [
         "error",
         ...["setTimeout", "setInterval", "requestAnimationFrame", "ResizeObserver"].map((name) => ({
           name,
-          message: "Take the instrument's lifetime, which ends it.",
+          message: "Take the part's lifetime, which ends it.",
         })),
       ],
     },

@@ -74,7 +74,7 @@ UNTIL_DRAWN = """async ([action, places]) => {
     return spent;
 }"""
 OVERVIEW = """async (data) => {
-    const { Overview } = await import(new URL('/live/microscope/overview.js', location.href));
+    const { Overview } = await import(new URL('/kit/parts/attention/overview.js', location.href));
     const { Lifetime } = await import(new URL('/kit/lifetime.js', location.href));
     const host = document.createElement('div');
     host.style.width = '900px';

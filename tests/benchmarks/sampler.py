@@ -12,13 +12,13 @@ import numpy as np
 from model.decoding.filters import DEFAULT_ORDER
 from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.viz.harness import as_sent
+from viz.kit.parts.sampling import WrittenText, sampling_part
 from viz.kit.sampling import distribution_data
-from viz.live.writer.data import WrittenText, writer_data
 
 VOCABULARY = 50_257
 MOVES = 150
 DRAG = """async ([data, moves]) => {
-    const { Writer } = await import('/live/writer/writer.js');
+    const { Writer } = await import('/kit/parts/sampling.js');
     const root = document.createElement('div');
     root.className = 'hl-live';
     root.style.width = '1300px';
@@ -47,7 +47,7 @@ def measure() -> dict[str, float]:
     tokens = [f" token {i}" for i in range(VOCABULARY)]
     text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "", "")
     shown = distribution_data("x", 2, logits, tokens)
-    data = as_sent(writer_data("x", text, shown, settings))
+    data = as_sent(sampling_part("x", text, shown, settings))
     with app_and_browser() as (browser, url):
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto(f"{url}/live/live.css")

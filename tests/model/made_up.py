@@ -4,7 +4,7 @@ from model.sources.handle import Traced
 from model.trace import Trace
 from model.verify.check import Check
 from model.verify.records import check_records
-from tests.viz.live.made_up import two_streams
+from tests.viz.kit.parts.made_up import two_streams
 
 
 class MadeUp:

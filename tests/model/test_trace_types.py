@@ -15,7 +15,7 @@ from model.trace import Site
 from model.verify.records import ATTENTION_CHECKS, check_records
 from tests.model.builders import pattern_of, tiny_model, tiny_trace
 from tests.model.made_up import MadeUp
-from tests.viz.live.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
+from tests.viz.kit.parts.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 
 
 def test_heads_are_grouped_by_stack_and_kind() -> None:

@@ -109,8 +109,9 @@ def live_json(app: AppTest) -> str:
 
 
 def live_data(app: AppTest) -> dict[str, Any]:
-    """What the page sends to the browser component."""
-    return json.loads(live_json(app))
+    """What the page tells a part, with what it says of it."""
+    told = json.loads(live_json(app))
+    return {**told, **told["spec"]}
 
 
 def latex_numbers(latex: str) -> list[float]:

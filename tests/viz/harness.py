@@ -1,4 +1,4 @@
-"""Instruments on a bare page of the app's own: the modules, and data as Python sends it."""
+"""Parts on a bare page of the app's own: the modules, and data as Python sends it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,37 +6,40 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from viz.kit.wire import palette_data
-from viz.theme import DARK, LIGHT
+from viz.kit.part import Part
 
-# Opens an instrument, with what it sends to Python kept in lists.
-OPEN = """async ([module, name, data, width]) => {
+# Opens a part, with what it sends to Python kept in lists.
+OPEN = """async ([data, width]) => {
     if (!document.querySelector('base'))
         document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
-    const {[name]: Instrument} = await import(`/live/${module}`);
-    globalThis.instrument?.destroy();
+    const {PartHost} = await import('/kit/hosts/streamlit.js');
+    globalThis.host?.destroy();
     globalThis.sent = [];
     globalThis.ticks = [];
     globalThis.lost = [];
     globalThis.differing = [];
     const root = document.createElement('main');
     root.className = 'hl-live';
+    root.dataset.drawn = '';
     root.style.width = `${width}px`;
     document.body.replaceChildren(root);
-    globalThis.instrument = new Instrument(root, {
+    globalThis.host = new PartHost(root, {
         send: message => sent.push(message),
         tick: n => ticks.push(n),
         lost: key => lost.push(key),
         differs: heads => differing.push(heads),
     });
-    instrument.receive(data);
+    host.receive(data);
+    await host.opened;
+    globalThis.instrument = host.shown;
 }"""
 
 
-def as_sent(data: dict[str, Any], acked: int = 0, **changes: object) -> dict[str, Any]:
-    """Data as `viz.live.component.show` completes it."""
-    themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
-    return {**data, "acked": acked, "themes": themes, **changes}
+def as_sent(of: Part, acked: int = 0, **changes: object) -> dict[str, Any]:
+    """What `viz.live.component.show` tells a part; changes are of this, or of its spec."""
+    told = {**of.told, "instrument": "part", "part": of.name, "key": of.name, "acked": acked}
+    spec = {name: value for name, value in changes.items() if name in of.spec and name != "key"}
+    return {**told, **changes, "spec": {**of.spec, **spec}}
 
 
 @contextmanager
@@ -56,15 +59,14 @@ def bare_page(browser: Browser, app_url: str, script: str = "() => {}") -> Itera
     assert not errors, "errors of the page"
 
 
-def open_instrument(page: Page, name: str, data: dict[str, Any], width: int = 1000) -> None:
-    """Put a new instrument on the page, in the place of any other."""
-    module = f"{data['instrument']}/{data['instrument']}.js"
-    page.evaluate(OPEN, [module, name, data, width])
+def open_instrument(page: Page, data: dict[str, Any], width: int = 1000) -> None:
+    """Put a new part on the page, in the place of any other."""
+    page.evaluate(OPEN, [data, width])
 
 
 def receive(page: Page, data: dict[str, Any]) -> None:
-    """Let the instrument have new data."""
-    page.evaluate("data => instrument.receive(data)", data)
+    """Let the part have new data."""
+    page.evaluate("data => host.receive(data)", data)
 
 
 def rest(page: Page, milliseconds: int) -> None:

@@ -11,9 +11,9 @@ from viz.frame.kinds import Choice, Flag, Group, Number, Numbers, Setting, Text
 from viz.frame.settings import TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
+from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.wire import Option, Settings
 from viz.live import component
-from viz.live.pickers.data import Picker, pickers_data
 
 Value = TypeVar("Value")
 Width = int | Literal["stretch"]
@@ -41,7 +41,7 @@ def picker(setting: Choice[Value], shown: Value | None = None) -> Picker:
 
 def pickers(key: str, *lists: Picker, on_change: Callable[[Settings], None]) -> None:
     """Lists side by side; `on_change` gets what a person chose, by the names of settings."""
-    component.show_control(key, pickers_data(lists), on_change=on_change)
+    component.show_small(key, pickers_part(lists), on_change=on_change)
 
 
 def segments(setting: Choice[str], *, has_label: bool = False) -> str:

@@ -13,8 +13,8 @@ from viz.frame import notices, words
 from viz.frame.settings import MODEL
 from viz.guard import LOCAL_HOSTS, access_from
 from viz.inside_streamlit import unbroken
+from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
-from viz.live.pickers.data import Picker
 
 OPEN = "/"  # in the list of models: no folder has that name
 ASKED, TYPED = "folder-asked", "folder-typed"

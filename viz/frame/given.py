@@ -29,8 +29,8 @@ from viz.frame.examples import examples
 from viz.frame.kinds import Text
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE, TOKEN
 from viz.frame.view import View
+from viz.kit.parts.sentence_box import sentence_part
 from viz.live import component
-from viz.live.sentence_box.data import sentence_data
 from viz.runs import Run, patching, translating
 from viz.runs import blanks as blanked
 from viz.runs.patching import Ids
@@ -111,8 +111,8 @@ def _sentence_box(setting: Text, has_caret: bool) -> Typed:
         )
 
     with st.container(key="sentence"):
-        data = sentence_data(text, has_caret=has_caret, label=setting.label)
-        component.show_control(f"{name}-box", data, on_change=take_over)
+        part = sentence_part(text, has_caret=has_caret, label=setting.label)
+        component.show_small(f"{name}-box", part, on_change=take_over)
         count = st.empty()
     if not text.strip():
         notices.add("Type a sentence to see it here. Until then, this is the example.")

@@ -12,8 +12,8 @@ from viz.frame.examples import examples, pairs
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
 from viz.frame.settings import CELL, DEVICE, HEAD, LARGE, LAYER, MODEL, SENTENCE, SOURCE
+from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
-from viz.live.pickers.data import Picker
 
 EXAMPLE, VARIANT, SWITCHED = "example", "variant", "model-was-switched"
 ALIKE = "positions-"  # what the names of models begin with that differ in their positions alone

@@ -22,10 +22,16 @@ _NOT_LOADED = {
     "live/offline/offline.js",
     "kit/hosts/jupyter.js",
 }
-# Home is where people begin; the other instruments are loaded after it, or when wanted.
-_FIRST = ("live/main.", "live/instrument.", "live/sentence_box/", "live/pickers/")
-# What stands in another place than an instrument's; their style sheets name it.
-_ELSEWHERE = ("chart", "opening", "pickers", "sentence_box")
+# Home is where people begin; the other parts are loaded after it, or when wanted.
+_FIRST = (
+    "live/main.",
+    "kit/parts/home",
+    "kit/parts/strip",
+    "kit/parts/sentence_box",
+    "kit/parts/pickers",
+)
+# What stands beside any other part; their style sheets name it.
+_ELSEWHERE = ("pickers", "sentence_box")
 
 
 def folder_of(package: str) -> Path:
@@ -57,8 +63,14 @@ def _modules() -> list[str]:
     return [name for name in names if name not in _NOT_LOADED and not name.endswith("/wire.js")]
 
 
+def _is_later(name: str) -> bool:
+    return name.startswith("kit/parts/") and not name.startswith(_FIRST)
+
+
 MODULES = _modules()
-FIRST_MODULES = [name for name in MODULES if name.startswith((*_FIRST, "kit/"))]
+FIRST_MODULES = [
+    name for name in MODULES if name.startswith(("kit/", *_FIRST)) and not _is_later(name)
+]
 
 
 def script(name: str) -> str:
@@ -67,12 +79,19 @@ def script(name: str) -> str:
 
 
 def component_style() -> str:
-    """The kit's style sheet, then that of each instrument, which holds inside that instrument."""
-    paths = sorted((VIZ / "live").glob("*/*.css"))
-    return "\n".join([script("kit/kit.css"), *map(_scoped, paths)])
+    """The kit's style sheet, and those of all that stands on a page."""
+    names = sorted(path.stem for path in (VIZ / "kit/parts").glob("*.css"))
+    elsewhere = map(script, ("live/chart/chart.css", "live/opening/opening.css"))
+    return "\n".join([script("kit/kit.css"), *map(_own_style, names), *elsewhere])
 
 
-def _scoped(path: Path) -> str:
-    """A sheet among others: that of an instrument styles what is in it alone."""
-    name, text = path.parent.name, path.read_text(encoding="utf-8")
-    return text if name in _ELSEWHERE else f'[data-instrument="{name}"] {{\n{text}}}'
+def part_style(name: str) -> str:
+    """The style of one part where it stands alone."""
+    return "\n".join([script("kit/kit.css"), _own_style(name)])
+
+
+def _own_style(name: str) -> str:
+    """The sheet of a part, if it has one: it styles what is in it alone."""
+    path = VIZ / f"kit/parts/{name}.css"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return text if name in _ELSEWHERE or not text else f'[data-part="{name}"] {{\n{text}}}'

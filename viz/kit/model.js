@@ -31,13 +31,21 @@ const KEPT_ARRAYS = 64;
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
  * @property {string} [source]
+ * @property {(key: string) => void} [lost]
+ * @property {(heads: import("./wire.js").Differing[]) => void} [differs]
+ * @property {(n: number) => void} [tick]
  */
 
-/** @typedef {"spec" | "state" | "arrays" | "themes"} Name */
+/**
+ * What can be had and heard of: `state` is what counts, `settings` what Python said of it last, and
+ * `told` is heard each time that Python says something.
+ *
+ * @typedef {"spec" | "state" | "settings" | "arrays" | "themes" | "told"} Name
+ */
 
 export class Model {
   /** @type {Record<Name, Record<string, any>>} */
-  #values = { spec: {}, state: {}, arrays: {}, themes: {} };
+  #values = { spec: {}, state: {}, settings: {}, arrays: {}, themes: {}, told: {} };
   /** @type {Map<string, Set<() => void>>} */
   #listeners = new Map();
   /** By path, the last used last. @type {Map<string, Promise<Decoded>>} */
@@ -100,9 +108,10 @@ export class Model {
   receive({ spec, settings, arrays, themes, acked }) {
     const state = this.conversation.settingsNow({ settings, acked });
     const before = this.#values;
-    this.#values = { spec, state, arrays, themes };
+    this.#values = { spec, state, settings, arrays, themes, told: {} };
     for (const [name, value] of Object.entries(this.#values))
       if (!same(value, before[/** @type {Name} */ (name)])) this.#emit(name);
+    this.#emit("told");
   }
 
   /**

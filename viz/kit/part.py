@@ -17,7 +17,7 @@ import numpy as np
 
 from model.lines import quoted
 from model.worked_out import WorkedOut
-from viz.kit.files import packed_plotly, script
+from viz.kit.files import packed_plotly, part_style, script
 from viz.kit.join import joined
 from viz.kit.wire import palette_data
 from viz.theme import DARK, LIGHT
@@ -84,7 +84,7 @@ class Part:
     def page(self) -> str:
         """The text of that file."""
         modules = ["kit/hosts/saved.js", f"kit/parts/{self.name}.js"]
-        return page_of(self.contents, joined(modules, OPENS % modules))
+        return page_of(self.contents, joined(modules, OPENS % modules), part_style(self.name))
 
     @property
     def contents(self) -> dict[str, Any]:
@@ -112,10 +112,10 @@ class Part:
                 yield path, _packed(self.by_id[about["id"]], at)
 
 
-def page_of(contents: Mapping[str, Any], module: str) -> str:
+def page_of(contents: Mapping[str, Any], module: str, style: str = "") -> str:
     """A page that holds contents, and a module that shows them."""
     texts = {
-        "style": script("kit/kit.css"),
+        "style": style or script("kit/kit.css"),
         "plotly": b64encode(packed_plotly()).decode("ascii"),
         "contents": json.dumps(contents).replace("<", "\\u003c"),
         "script": module,

@@ -93,18 +93,15 @@
  */
 
 /**
- * What every instrument is sent.
+ * What Python says of every part with choices.
  *
  * @typedef {object} InstrumentData
- * @property {string} instrument which of them
  * @property {string} key new when the numbers are
- * @property {number} acked the turn up to which Python has taken over what it was sent
- * @property {{light: Palette, dark: Palette}} themes
- * @property {Record<string, any>} settings each instrument narrows these
+ * @property {Record<string, any>} settings as Python has them; each instrument narrows these
  */
 
 /**
- * What an instrument sends: the settings changed here that Python has not acknowledged.
+ * What a part sends: the settings changed here that Python has not acknowledged.
  *
  * @typedef {object} Message
  * @property {number} turn
@@ -119,7 +116,7 @@
  */
 
 /**
- * Where an instrument sends to; what is missing is not sent.
+ * Where a part on a page of Streamlit sends to; what is missing is not sent.
  *
  * @typedef {object} Receiver
  * @property {(message: Message) => void} [send]

@@ -1,7 +1,4 @@
-"""Where instruments are put on the page, and where what they send comes back.
-
-Data is built beside each instrument's JavaScript, in `viz.live.microscope.data` and its like.
-"""
+"""Where parts of the kit are put on the page, and where what is chosen in them comes back."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -13,14 +10,13 @@ from streamlit.components.v2 import component
 from viz.inside_streamlit import unbroken
 from viz.kit.files import component_style, script
 from viz.kit.part import Part
-from viz.kit.wire import Data, Settings, palette_data
+from viz.kit.wire import Data, Settings
 from viz.live import store
-from viz.theme import DARK, LIGHT
 
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
 Place = dict[str, Any]
 DIFFERING = "differing-heads"  # of this visitor's browser
-TAKEN = "messages-taken-over"  # the last of each instrument
+TAKEN = "messages-taken-over"  # the last of each part
 
 _mount = component(
     "headlight_live",
@@ -33,7 +29,7 @@ _control = component(
     "headlight_control",
     html='<div class="hl-control"></div>',
     js=script("live/loader.js"),
-    css=script("live/sentence_box/sentence_box.css") + script("live/pickers/pickers.css"),
+    css=script("kit/parts/sentence_box.css") + script("kit/parts/pickers.css"),
     isolate_styles=False,
 )
 _chart = component(
@@ -49,58 +45,45 @@ _address = component("headlight_address", js=script("live/address.js"), isolate_
 
 
 def show(
-    data: Data,
+    part: Part,
     *,
+    key: str = "",
+    chosen: Settings | None = None,
     on_change: Callable[[Settings], None],
     on_lost: Callable[[], None] = lambda: None,
 ) -> None:
-    """Show an instrument; `on_change` gets the settings a person changed there."""
-    key = data["instrument"]
+    """Show a part; `on_change` gets what a person changed in it. Whoever shows it keeps its arrays.
+
+    `chosen` is what is chosen in it now, where that is not what the part was made with.
+    """
+    key = key or part.name
+    store.share(part.by_id)
 
     def keep_differing() -> None:
         st.session_state[DIFFERING] = list(st.session_state[key].differing or [])
 
     _mount(
         key=key,
-        data=_in_conversation(key, data),
+        data=_told(key, part, chosen),
         on_sent_change=_taking_over(key, on_change),
-        on_lost_change=unbroken(on_lost),
+        on_lost_change=unbroken(on_lost),  # to be run again shares its arrays again
         on_differing_change=unbroken(keep_differing),
         on_tick_change=lambda: None,  # to be run again is all a tick wants
     )
 
 
-def show_part(
-    key: str, part: Part, chosen: Settings, *, on_change: Callable[[Settings], None]
+def show_small(
+    key: str, part: Part, *, on_change: Callable[[Settings], None] = lambda _: None
 ) -> None:
-    """Show a part of the kit with what is chosen in it now; whoever shows it keeps its arrays."""
-    store.share(part.by_id)
-    told = {**part.told, "settings": chosen}
-    data = {**told, "instrument": "part", "part": part.name, "key": key}
-    _mount(
-        key=key,
-        data=_in_conversation(key, data),
-        on_sent_change=_taking_over(key, on_change),
-        on_lost_change=lambda: None,  # to be run again shares its arrays again
-    )
-
-
-def show_small(key: str, part: Part) -> None:
-    """Show a part without arrays or choices of its own, beside any other instrument."""
-    data = {**part.told, "instrument": "part", "part": part.name, "key": key}
-    _control(key=key, data=_in_conversation(key, data), on_sent_change=lambda: None)
-
-
-def show_control(key: str, data: Data, *, on_change: Callable[[Settings], None]) -> None:
-    """Show what a person types or chooses in; several stand beside any other instrument."""
-    take_over = _taking_over(key, on_change)
-    _control(key=key, data=_in_conversation(key, data), on_sent_change=take_over)
+    """Show a part that a person types or chooses in, beside any other part."""
+    data = _told(key, part, None)
+    _control(key=key, data=data, on_sent_change=_taking_over(key, on_change))
 
 
 def _taking_over(key: str, on_change: Callable[[Settings], None]) -> Callable[[], None]:
-    """Hand on what an instrument sends, once.
+    """Hand on what a part sends, once.
 
-    Of an instrument that is no longer drawn Streamlit forgets the message, and takes it for a new
+    Of a part that is no longer drawn Streamlit forgets the message, and takes it for a new
     one where the browser, which still shows it, asks for one more run.
     """
 
@@ -116,10 +99,11 @@ def _taken() -> dict[str, dict[str, Any]]:
     return st.session_state.setdefault(TAKEN, {})
 
 
-def _in_conversation(key: str, data: Data) -> Data:
-    """What an instrument is sent, with the turn Python has taken over and both themes."""
-    themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
-    return {**data, "acked": _taken().get(key, {}).get("turn", 0), "themes": themes}
+def _told(key: str, part: Part, chosen: Settings | None) -> Data:
+    """What a part is told, with the turn that Python has taken over."""
+    told = part.told if chosen is None else {**part.told, "settings": chosen}
+    acked = _taken().get(key, {}).get("turn", 0)
+    return {**told, "instrument": "part", "part": part.name, "key": key, "acked": acked}
 
 
 def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None = None) -> None:
@@ -163,7 +147,7 @@ def differing(run: str) -> list[tuple[str, int, float]]:
 
 
 def sent(key: str) -> dict[str, Any]:
-    """The last message of an instrument: its turn, the changes, and what else it found out.
+    """The last message of a part: its turn, the changes, and what else it found out.
 
     A copy through and through: Streamlit compares what it keeps with what comes, and whoever took
     something out of it would be handed the same message again with every later one.

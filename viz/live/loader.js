@@ -6,13 +6,11 @@
 // a call was waiting for the modules, and the newer call may begin only after that: what is still
 // in the document goes on, with what a person has changed there and Python was not sent yet.
 
-/** @import { InstrumentData } from "../kit/wire.js" */
-
 /**
  * What Streamlit hands over.
  *
  * @typedef {object} Call
- * @property {InstrumentData} data
+ * @property {{instrument: string}} data which of `KINDS` in main.js, and what that is told
  * @property {HTMLElement} parentElement
  * @property {(name: string, value: unknown) => void} setStateValue
  * @property {(name: string, value: unknown) => void} setTriggerValue

@@ -1,4 +1,4 @@
-// Where Streamlit's component meets the instruments.
+// Where Streamlit's component meets a part of the kit, or a figure made in Python.
 
 /** @import { Receiver } from "../kit/wire.js" */
 /** @import { Call } from "./loader.js" */
@@ -6,23 +6,10 @@
 /** @typedef {{receive: (data: any) => void, destroy: () => void}} Instrument */
 /** @typedef {new (root: HTMLElement, receiver: Receiver) => Instrument} Kind */
 
-/**
- * Each instrument's class, loaded when it is first wanted.
- *
- * @type {Record<string, () => Promise<Kind>>}
- */
+/** @type {Record<string, () => Promise<Kind>>} */
 const KINDS = {
-  sentence_box: () =>
-    import("./sentence_box/sentence_box.js").then(({ SentenceBox }) => SentenceBox),
-  pickers: () => import("./pickers/pickers.js").then(({ Pickers }) => Pickers),
   part: () => import("../kit/hosts/streamlit.js").then(({ PartHost }) => PartHost),
-  microscope: () => import("./microscope/microscope.js").then(({ Microscope }) => Microscope),
-  writer: () => import("./writer/writer.js").then(({ Writer }) => Writer),
-  editor: () => import("./editor/editor.js").then(({ Editor }) => Editor),
   chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
-  sketch: () => import("./sketch/sketch.js").then(({ Sketch }) => Sketch),
-  by_hand: () => import("./by_hand/by_hand.js").then(({ ByHand }) => ByHand),
-  rotor: () => import("./rotor/rotor.js").then(({ Rotor }) => Rotor),
 };
 
 /**

@@ -137,9 +137,7 @@ def show(view: View, *, plays: bool = False) -> None:
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
     chosen |= {**_large(view), **_layers(view), **asked.chosen}
     part = _part(view, asked, plays=plays)
-    component.show_part(
-        "home", part, chosen, on_change=lambda changes: _take_over(view, asked, changes)
-    )
+    component.show(part, chosen=chosen, on_change=lambda changes: _take_over(view, asked, changes))
 
 
 def _large(view: View) -> Settings:

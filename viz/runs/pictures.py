@@ -13,8 +13,8 @@ from model.config import VisionConfig
 from model.sources.handle import ModelHandle
 from model.trace import Trace
 from viz import runs
+from viz.kit.parts.digit_pad import answer_data
 from viz.live import store
-from viz.live.sketch.data import answer_data
 from viz.runs.kept import kept
 
 

@@ -14,8 +14,8 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, Continuation, Prediction, Step
 from model.sources.handle import ModelHandle
 from viz import runs
+from viz.kit.parts.sampling import WrittenToken
 from viz.kit.wire import Data
-from viz.live.writer.data import WrittenToken
 
 FED_SECONDS = 1.0  # how long a browser that asked is expected to ask again
 

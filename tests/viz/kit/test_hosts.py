@@ -212,7 +212,7 @@ def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path:
 
 
 def test_a_part_that_does_not_load_says_so(bare: Page) -> None:
-    data = as_sent({**heads_part(stories_trace("go go")).told, "key": "a key", "part": "no-such"})
+    data = as_sent(heads_part(stories_trace("go go")), key="a key", part="no-such")
     said = bare.evaluate(
         """async data => {
             const {PartHost} = await import('/kit/hosts/streamlit.js');
@@ -239,7 +239,7 @@ def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
         return route.fulfill(body=piece(part.by_id[name], at))
 
     bare.route("**/kit/arrays/**", answer)
-    data = as_sent({**part.told, "key": "a key", "part": "heads"})
+    data = as_sent(part, key="a key")
     bare.evaluate(
         """async data => {
             const {PartHost} = await import('/kit/hosts/streamlit.js');
@@ -283,8 +283,7 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
 
     bare.route("**/kit/arrays/**", answer)
     bare.emulate_media(reduced_motion="reduce")
-    data = {**part.told, "key": "a key", "part": "home"}
-    data["spec"] |= {"why_no_more": None, "plays": False}
+    data = as_sent(part, key="a key", why_no_more=None, plays=False)
     logits = f"{part.known['logits']['id']}/{len(trace.tokens) - 1}"
     with bare.expect_request(f"**/kit/arrays/{logits}"):
         bare.evaluate(
@@ -297,7 +296,7 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
                 globalThis.host = new PartHost(root, {send: message => sent.push(message)});
                 host.receive(data);
             }""",
-            as_sent(data),
+            data,
         )
     waiting, held = held, None
     for route in waiting:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.viz.harness import as_sent, bare_page, open_instrument, receive, rest
-from tests.viz.live.instruments import INSTRUMENTS, microscope
+from tests.viz.kit.parts.made import INSTRUMENTS, microscope
 
 # Counts what is under way: timers, frames, observers, and listeners on what outlives an instrument.
 # What plotly.js starts of its own is its own; its charts are purged, which is looked at too.
@@ -58,7 +58,7 @@ COUNTING = """() => {
 LEFT = """act => {
     act();
     const before = [...alive.keys()];
-    instrument.destroy();
+    host.destroy();
     return [before, [...alive.keys()], [sent.length, ticks.length]];
 }"""
 ALIVE = "kinds => [...alive.keys()].filter(name => kinds.includes(name.split(' ')[0]))"
@@ -141,16 +141,17 @@ def test_what_is_over_takes_no_room(bare: Page) -> None:
 
 # What a person was doing when the page was left.
 BUSY = {
-    "Microscope": "instrument.view.play()",
-    "Writer": "instrument.go(0)",
-    "Editor": "document.querySelector('[data-do=row]').click()",
-    "Rotor": "document.querySelector('[data-setting=both]').dispatchEvent(new Event('input'))",
+    "attention": "instrument.view.play()",
+    "sampling": "instrument.go(0)",
+    "mask_editor": "document.querySelector('[data-do=row]').click()",
+    "rotation": "(slider => { slider.value = 2; slider.dispatchEvent(new Event('input')); })"
+    "(document.querySelector('[data-setting=both]'))",
 }
 
 
 @pytest.mark.parametrize("name", BUSY)
 def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
-    open_instrument(bare, name, as_sent(INSTRUMENTS[name.lower()]()))
+    open_instrument(bare, as_sent(INSTRUMENTS[name]()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
     before, after, said = bare.evaluate(f"({LEFT})(() => {BUSY[name]})")
     assert any(thing.startswith("observer") for thing in before), "it watches its size"
@@ -163,9 +164,9 @@ def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
 
 
 def test_a_microscope_that_goes_while_it_loads_draws_nothing(bare: Page) -> None:
-    open_instrument(bare, "Microscope", as_sent(microscope()))
+    open_instrument(bare, as_sent(microscope()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
-    bare.evaluate("(instrument.root.dataset.drawn = '', instrument.redraw(), instrument.destroy())")
+    bare.evaluate("(instrument.root.dataset.drawn = '', instrument.redraw(), host.destroy())")
     assert alive(bare) == []
     bare.wait_for_timeout(200)
     assert alive(bare) == []
@@ -174,7 +175,7 @@ def test_a_microscope_that_goes_while_it_loads_draws_nothing(bare: Page) -> None
 
 def test_views_that_are_replaced_are_let_go(bare: Page) -> None:
     """Settings from outside make new views; the old ones must not gather."""
-    open_instrument(bare, "Microscope", as_sent(microscope()))
+    open_instrument(bare, as_sent(microscope()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
     n = len(alive(bare, "observer"))
     for head in (1, 2, 3, 4):

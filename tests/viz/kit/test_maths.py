@@ -33,7 +33,7 @@ MASKS: dict[str, Callable[[int], torch.Tensor]] = {
 Head = dict[str, np.ndarray]
 # What the tests call in the browser: the modules, and values in and out as JSON can hold them.
 HARNESS = """async () => {
-    const names = ['kit/maths', 'kit/measures', 'kit/arrays', 'live/microscope/exports'];
+    const names = ['kit/maths', 'kit/measures', 'kit/arrays', 'kit/parts/attention/exports'];
     const modules = await Promise.all(names.map(name => import(`/${name}.js`)));
     const live = globalThis.live = Object.assign({}, ...modules);
     const read = value => {

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.viz.harness import as_sent, bare_page, rest
-from tests.viz.live.instruments import rotor
+from tests.viz.kit.parts.made import rotor
 
 # Calls as Streamlit does, several before the first has been answered; what each gave back is kept.
 CALLS = """async ([all, base]) => {
@@ -27,6 +27,8 @@ CALLS = """async ([all, base]) => {
         setTriggerValue: () => {},
     }));
     globalThis.ends = await Promise.all(calls.map(show));
+    while (base === '/' && !root.dataset.drawn)
+        await new Promise(resolve => setTimeout(resolve, 10));
     document.head.querySelector('base').remove();
 }"""
 MOVE = """() => {
@@ -45,8 +47,7 @@ def page(browser: Browser, app_url: str) -> Iterator[Page]:
 
 def data(first: int) -> dict[str, Any]:
     """A rotor with its first side at a position."""
-    sent = as_sent(rotor())
-    return sent | {"settings": {"first": first, "second": 0}}
+    return as_sent(rotor(), settings={"first": first, "second": 0})
 
 
 def moved(page: Page) -> list[list[Any]]:

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from model.trace import Trace
 from tests.model.builders import GROUPED, tiny_model, tiny_trace
-from tests.viz.live.made_up import N_HEADS, two_streams
+from tests.viz.kit.parts.made_up import N_HEADS, two_streams
 from viz.kit import files
 from viz.live import routes, store
 
@@ -35,7 +35,7 @@ SUMMARY = "summary/decoder.attn/mean/all/0"
 SERVED = {
     "/live/main.js": "live/main.js",
     "/kit/maths.js": "kit/maths.js",
-    "/live/microscope/views/map.js": "live/microscope/views/map.js",
+    "/kit/parts/attention/views/map.js": "kit/parts/attention/views/map.js",
     "/kit/kit.css": "kit/kit.css",
     "/kit/hosts/page.html": "kit/hosts/page.html",
 }
@@ -43,8 +43,8 @@ OUTSIDE = [
     "/live/routes.py",
     "/live/component.py",
     "/live/__init__.py",
-    "/live/microscope/data.py",
-    "/live/microscope/views",
+    "/kit/parts/attention/data.py",
+    "/kit/parts/attention/views",
     "/live/",
     "/live/main",
     "/live/nothing.js",
@@ -225,8 +225,8 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     response = client.get("/live/live.css")
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
-    sheets = {files.VIZ / "kit/kit.css", *(files.VIZ / "live").glob("*/*.css")}
-    assert len(sheets) == 12
+    sheets = {*(files.VIZ / "kit").rglob("*.css"), *(files.VIZ / "live").glob("*/*.css")}
+    assert len(sheets) == 11
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.VIZ / "kit/kit.css").read_text(encoding="utf-8"))
 
@@ -236,7 +236,7 @@ def test_no_two_style_sheets_style_one_class() -> None:
     all_of_them, bare, scoped = files.component_style(), {}, {}
     for path in set(files.VIZ.rglob("*.css")) - {files.VIZ / "live/presenting.css"}:  # over all
         sheet = re.sub(r"/\*.*?\*/", "", text := path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        is_scoped = f'[data-instrument="{path.parent.name}"] {{\n{text}}}' in all_of_them
+        is_scoped = f'[data-part="{path.stem}"] {{\n{text}}}' in all_of_them
         if is_scoped:
             assert not re.search(r"@keyframes|\.hl-live", sheet), f"{path.name}: not in a scope"
         first = "" if is_scoped else r"(?:^|[{};,]|:is\()\s*"
@@ -259,7 +259,9 @@ def test_the_page_comes_with_its_style_sheet(client: TestClient) -> None:
 
 def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
     """Those that hold types alone, and those the page never imports, are not."""
-    assert {"live/main.js", "kit/maths.js", "live/microscope/views/map.js"} <= set(files.MODULES)
+    assert {"live/main.js", "kit/maths.js", "kit/parts/attention/views/map.js"} <= set(
+        files.MODULES
+    )
     assert not [name for name in files.MODULES if name.endswith("wire.js")]
     assert not {"live/loader.js", "live/early.js"} & set(files.MODULES)
     for name in files.MODULES:

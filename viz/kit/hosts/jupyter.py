@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageColor
 
-from viz.kit.files import PLOTLY, packed_plotly, script
+from viz.kit.files import PLOTLY, packed_plotly, part_style
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
 from viz.kit.tiles import MASKED, ZERO, tiles
@@ -36,7 +36,6 @@ AHEAD = 'export default async () => import(urls["kit/hosts/jupyter.js"]);'
 class PartWidget(anywidget.AnyWidget):
     """The wire: what Python says goes as traits, what a person chose and asks for as messages."""
 
-    _css = script("kit/kit.css")
     spec = traitlets.Dict().tag(sync=True)
     settings = traitlets.Dict().tag(sync=True)
     arrays = traitlets.Dict().tag(sync=True)
@@ -84,7 +83,7 @@ def _kind(name: str) -> type[PartWidget]:
     """A class for each kind of part: its code is sent once for each of its widgets."""
     modules = ["kit/hosts/jupyter.js", f"kit/parts/{name}.js"]
     text = joined(modules, OPENS % modules)
-    return type(f"{name.title()}Widget", (PartWidget,), {"_esm": text})
+    return type(f"{name.title()}Widget", (PartWidget,), {"_esm": text, "_css": part_style(name)})
 
 
 def widget(part: Part) -> PartWidget:

@@ -1,4 +1,4 @@
-// A part on a page of Streamlit, as one of the instruments that `live/main.js` mounts.
+// A part on a page of Streamlit, as `live/main.js` mounts it.
 
 import { MissingArrays } from "../arrays.js";
 import { currentPalette } from "../colors.js";
@@ -13,6 +13,10 @@ import { reached } from "./recorded.js";
 const NOT_LOADED = "What belongs here did not load. Reload the page.";
 
 export class PartHost {
+  /** What the part gave when it was shown. @type {any} */
+  shown;
+  /** @type {Promise<void> | undefined} */
+  opened;
   lifetime = new Lifetime();
   #ending = new AbortController();
   #isLost = false; // whether the app had let go of an array
@@ -28,8 +32,9 @@ export class PartHost {
     this.root = root;
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
+    const { lost, differs, tick } = receiver;
     const load = (/** @type {string} */ path) => this.#load(path);
-    this.model = new Model({ push, load, source: "Live" }, this.lifetime);
+    this.model = new Model({ push, load, source: "Live", lost, differs, tick }, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
@@ -44,7 +49,7 @@ export class PartHost {
     if (this.#background && this.#background !== background) this.model.again("themes");
     this.#background = background;
     this.#sayWhetherHeard();
-    if (isFirst) this.#open(data.part);
+    if (isFirst) this.opened = this.#open(data.part);
   }
 
   /** Whether Python knows of every choice made here; `settled.js` waits for it. */
@@ -58,7 +63,7 @@ export class PartHost {
     const found = await import(`../parts/${name}.js`).catch(() => null);
     if (signal.aborted) return;
     const { model, root: el } = this;
-    if (found) found.default.render({ model, el, signal, reached });
+    if (found) this.shown = found.default.render({ model, el, signal, reached });
     else this.root.replaceChildren(html("p", { class: "hl-error", role: "alert" }, NOT_LOADED));
   }
 

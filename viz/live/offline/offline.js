@@ -4,9 +4,9 @@ import { PackedLibrary } from "../../kit/arrays.js";
 import { fill } from "../../kit/hosts/saved.js";
 import { Lifetime } from "../../kit/lifetime.js";
 import { plotlyFromPage } from "../../kit/plotly.js";
-import { Microscope } from "../microscope/microscope.js";
+import { Microscope } from "../../kit/parts/attention.js";
 
-/** @import { MicroscopeData } from "../microscope/wire.js" */
+/** @import { MicroscopeData } from "../../kit/parts/attention/wire.js" */
 
 /**
  * Open what microscope/exports.js saved.

@@ -14,9 +14,9 @@ from viz.frame import controls, given, heads, inspector, layout, state, tables, 
 from viz.frame.page import Page
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
+from viz.kit.parts.digit_pad import WAYS, Shipped, digit_pad_part
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.sketch.data import WAYS, Shipped, sketch_data
 from viz.runs import pictures
 
 
@@ -25,8 +25,10 @@ def render(view: View) -> None:
     config = pictures.config_of(view.handle)
     pixels = given.picture()
     key, _ = pictures.answers(view.handle)
-    data = sketch_data(view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view))
-    component.show(data, on_change=heads.take_over)
+    part = digit_pad_part(
+        view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view)
+    )
+    component.show(part, on_change=heads.take_over)
     left, right = layout.two_up("patches")
     with left:
         _needed(view, pixels, config)

@@ -12,10 +12,11 @@ from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
 from model.sources.handle import ModelHandle
 from viz.frame.sampling import sampling_of
 from viz.frame.view import View
+from viz.kit.part import Part
+from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
 from viz.kit.sampling import distribution_data
 from viz.kit.wire import Data, Settings
 from viz.live import store
-from viz.live.writer.data import WrittenText, marks_data, new_labels, step_data, writer_data
 from viz.runs.writing import Writing
 
 MORE_SECONDS = 0.03  # how long to write for one question of the browser
@@ -96,7 +97,7 @@ class Growth:
                 "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0],
             }
 
-    def whole(self, at: int | None, settings: Settings, note: str) -> tuple[Data, Shown]:
+    def whole(self, at: int | None, settings: Settings, note: str) -> tuple[Part, Shown]:
         """All of the text as the browser takes it, and the distribution that is shown.
 
         `at` is the token of the whole text that was chosen, None to follow the newest.
@@ -112,8 +113,8 @@ class Growth:
             note=note,
             address=self.address,
         )
-        data = writer_data(self.key, text, distribution, settings, is_greedy=self.is_greedy)
-        return data, shown
+        part = sampling_part(self.key, text, distribution, settings, is_greedy=self.is_greedy)
+        return part, shown
 
     def state(self) -> str:
         """Why the text rests, and what it has lost, in words."""

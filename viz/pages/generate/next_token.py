@@ -19,12 +19,12 @@ from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
 from viz.kit.sampling import sampling_data
 from viz.live import component
-from viz.live.writer.data import WRITER
 from viz.pages.generate.growth import Growth, Request, Shown
 from viz.runs.writing import Writing, write
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED, ACTED = "writing", "written-in-the-address", "acted"
+SAMPLING = "sampling"  # what is chosen in the part of that name
 UNSEEN = {"at": None, "averaged": False, "act": None}  # before anything is chosen in the browser
 LARGEST_NEW_SEED = 9999  # short enough to be read out
 
@@ -134,7 +134,7 @@ def _linked(view: View) -> tuple[int, tuple[Change, ...]]:
 def _kept(view: View, request: Request, writing: Writing) -> Growth:
     growth = Growth(request, writing, view, runs.vocabulary(request.handle))
     memory.remember(WRITING, request, growth)
-    memory.keep_choices(WRITER, {"at": None})
+    memory.keep_choices(SAMPLING, {"at": None})
     return growth
 
 
@@ -192,7 +192,7 @@ def _buttons(writing: Writing) -> None:
 def _take_over(view: View, changes: dict[str, object]) -> None:
     """Keep what a person changed in the browser; a place in the prompt goes into the address."""
     state.take_over(changes)
-    memory.keep_choices(WRITER, {name: changes[name] for name in UNSEEN if name in changes})
+    memory.keep_choices(SAMPLING, {name: changes[name] for name in UNSEEN if name in changes})
     if "at" in changes:
         at = changes["at"]
         is_of_prompt = isinstance(at, int) and 0 < at < len(view.ids)
@@ -201,7 +201,7 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
 
 def _act(view: View, writing: Writing) -> None:
     """Put a token, or write again from one, as was asked for in the browser; each once."""
-    asked = memory.choices(WRITER, UNSEEN)["act"]
+    asked = memory.choices(SAMPLING, UNSEEN)["act"]
     if not isinstance(asked, dict) or asked == memory.last(ACTED)[1]:
         return
     memory.remember(ACTED, None, asked)
@@ -221,7 +221,7 @@ def _place(growth: Growth) -> int | None:
     """The token of the whole text whose distribution is shown; None for the next one."""
     view, writing = growth.view, growth.writing
     after = state.value(settings.TOKEN.given(options=range(-1, len(view.ids))))
-    at = after + 1 if after >= 0 else memory.choices(WRITER, UNSEEN)["at"]
+    at = after + 1 if after >= 0 else memory.choices(SAMPLING, UNSEEN)["at"]
     n_all = len(view.ids) + len(writing.steps)
     return at if isinstance(at, int) and 0 < at < n_all else None
 
@@ -229,15 +229,15 @@ def _place(growth: Growth) -> int | None:
 def _show(growth: Growth, notes: Sequence[str]) -> Shown:
     """The text in the browser; gives back the distribution beside it."""
     at = _place(growth)
-    chosen = memory.choices(WRITER, UNSEEN)
+    chosen = memory.choices(SAMPLING, UNSEEN)
     settings_now = {
         **sampling_data(sliders(growth.view)),
         "at": at,
         "averaged": chosen["averaged"],
         "act": None,
     }
-    data, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
-    component.show(data, on_change=lambda changes: _take_over(growth.view, changes))
+    part, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
+    component.show(part, on_change=lambda changes: _take_over(growth.view, changes))
     return shown
 
 

@@ -14,9 +14,9 @@ from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
 from viz.frame.view import View
+from viz.kit.parts.by_hand import MASKING, Given, by_hand_part
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.by_hand.data import MASKING, Given, by_hand_data
 
 PREFIX = "hand_"
 MASKED_HOW = HAND_MASKING.given(options=tuple(MASKING))
@@ -90,7 +90,7 @@ def render(view: View) -> None:
     notices.show()
     key = " ".join(map(str, settings.values()))
     component.show(
-        by_hand_data(key, EXAMPLES, settings),
+        by_hand_part(key, EXAMPLES, settings),
         on_change=lambda changes: state.take_over(changes, PREFIX),
     )
     _question()

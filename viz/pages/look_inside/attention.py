@@ -10,9 +10,7 @@ from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.page import Page
 from viz.frame.view import View
-from viz.kit.wire import Settings
-from viz.live import component
-from viz.live.microscope.data import (
+from viz.kit.parts.attention import (
     AGAINST,
     CHANGES,
     HOW,
@@ -21,9 +19,11 @@ from viz.live.microscope.data import (
     TAU,
     VIEWS,
     OtherRun,
-    microscope_data,
+    attention_part,
     stages_of,
 )
+from viz.kit.wire import Settings
+from viz.live import component
 
 PLAIN = (  # settings that depend on nothing but themselves
     settings.VIEW.given(options=tuple(VIEWS)),
@@ -46,8 +46,8 @@ def render(view: View) -> None:
     notices.show()
     trace, key = view.run.trace, view.run.key
     takes_text = "text" in view.offers
-    data = microscope_data(trace, key, view.model, chosen, others, takes_text=takes_text)
-    component.show(data, on_change=state.take_over)
+    part = attention_part(trace, key, view.model, chosen, others, takes_text=takes_text)
+    component.show(part, on_change=state.take_over)
     _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",

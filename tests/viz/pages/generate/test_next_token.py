@@ -24,7 +24,7 @@ from tests.viz.apps import (
 from tests.viz.builders import live_data, stories, stories_trace, unpacked
 from viz.figures.labels import visible
 from viz.frame import settings, state
-from viz.live.writer.data import WRITER
+from viz.kit.parts.sampling import WRITER
 
 PAGE = "Next token"
 

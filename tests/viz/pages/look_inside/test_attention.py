@@ -7,7 +7,7 @@ import pytest
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace, unpacked
-from tests.viz.live.instruments import microscope_settings
+from tests.viz.kit.parts.made import microscope_settings
 from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
 from viz import theme
 from viz.frame.examples import examples

@@ -9,7 +9,7 @@ from model.sources import table as sources
 from tests.model.made_up import MadeUp
 from tests.viz.apps import checks_shown, lines, offered_of, open_page, query_of
 from tests.viz.builders import csv_rows, live_data
-from tests.viz.live.made_up import N_HEADS, SOURCE, TARGET, two_streams
+from tests.viz.kit.parts.made_up import N_HEADS, SOURCE, TARGET, two_streams
 from viz import runs
 from viz.frame import tables
 

@@ -13,7 +13,7 @@ from tests.viz.apps import TOM, faultless, lines, open_page, tables_shown
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
 from viz.frame.examples import examples
-from viz.live.microscope.data import microscope_data
+from viz.kit.parts.attention import attention_part
 
 EXAMPLE = examples()[0]
 EXAMPLE_HEAD = (EXAMPLE.layer, EXAMPLE.head)
@@ -71,7 +71,7 @@ def test_home_attention_heads_and_examples_name_one_head_with_one_number(
 ) -> None:
     layer, number = head
     title, said, _ = found(open_page("Home", sentence=sentence))[0]
-    (group,) = microscope_data(stories_trace(sentence), "", "", {"layer": 0, "head": 0})["groups"]
+    (group,) = attention_part(stories_trace(sentence), "", "", {"layer": 0, "head": 0})["groups"]
     role, value, n_queries = group["roles"][layer][number]
     assert (role, title) == ("induction", f"L{layer} H{number} attends after copies (induction)")
     assert f"average {value:.2f} of its weight" in said

@@ -10,8 +10,8 @@ from viz.frame import ASSETS, controls, given, notices, state
 from viz.frame.blanks import first_blank
 from viz.frame.settings import BLANKS, MODEL, OTHER_DIGIT, SECOND, SENTENCE
 from viz.frame.view import View
+from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
-from viz.live.pickers.data import Picker
 from viz.runs import patching, translating
 
 PAIR = "pair"

@@ -13,9 +13,9 @@ from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
+from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.wire import Settings
 from viz.live import component
-from viz.live.editor.data import NextTokens, editor_data
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 
 NOTHING = EDITS_OF.default
@@ -34,7 +34,7 @@ def draw(view: View) -> None:
     key = f"{view.model}-{chosen.ids}-{chosen.kind}-{chosen.sizes}-{view.head_name}-{position}"
     after = _next_tokens(view, base, run, position)
     component.show(
-        editor_data(run.trace, key, view.site, view.head, chosen.mask, after, edits),
+        mask_editor_part(run.trace, key, view.site, view.head, chosen.mask, after, edits),
         on_change=state.take_over,
     )
     _say_empty(run, mask)

@@ -13,7 +13,7 @@ from viz.formulas import distance_with_numbers
 from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
-from viz.live.rotor.data import ActualScore, Rotation
+from viz.kit.parts.rotation import ActualScore, Rotation
 from viz.pages.ideas.positions.shared import show_rotor, two_positions, wave_formula
 from viz.runs import positions
 

@@ -8,8 +8,8 @@ from viz.formulas import operand, with_base
 from viz.frame import inspector, layout, state, words
 from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
+from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.live import component
-from viz.live.rotor.data import Rotation, rotor_data
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
 
@@ -70,7 +70,7 @@ def two_positions(view: View, first: int, second: int, chosen_for: object) -> di
 
 def show_rotor(key: str, rotation: Rotation, places: dict[str, int]) -> None:
     """The rotor of two sides."""
-    component.show(rotor_data(key, rotation, places), on_change=take_over_positions)
+    component.show(rotation_part(key, rotation, places), on_change=take_over_positions)
 
 
 def take_over_positions(changes: dict[str, object]) -> None:

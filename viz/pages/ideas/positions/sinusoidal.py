@@ -16,7 +16,7 @@ from viz.formulas import rotation_with_numbers, wave_with_numbers
 from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
-from viz.live.rotor.data import Rotation
+from viz.kit.parts.rotation import Rotation
 from viz.pages.ideas.positions.shared import (
     MOST_POSITIONS,
     apart,

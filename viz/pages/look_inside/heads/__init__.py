@@ -141,7 +141,7 @@ def _maps(view: View) -> None:
         "head": view.head,
         cell.name: state.value(cell),
     }
-    component.show_part("maps", heads.part(view.run), chosen, on_change=state.take_over)
+    component.show(heads.part(view.run), key="maps", chosen=chosen, on_change=state.take_over)
 
 
 def _measured(reading: Reading, name: str) -> Measured:

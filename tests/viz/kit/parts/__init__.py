@@ -1,0 +1,1 @@
+"""Tests of viz.kit.parts."""

@@ -1,0 +1,120 @@
+"""What each part is told, small, for tests of several of them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from tests.viz.builders import causal, stories_trace
+from viz.kit.part import Part
+from viz.kit.parts.attention import attention_part
+from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
+from viz.kit.parts.rotation import Rotation, rotation_part
+from viz.kit.parts.sampling import WrittenText, sampling_part
+from viz.kit.sampling import distribution_data
+from viz.kit.wire import Data, Settings
+from viz.live.chart.data import chart_data
+
+TEXT = "The animal was too tired."
+
+
+def microscope_settings(**changes: object) -> Settings:
+    """Everything that is chosen in the microscope, at its default."""
+    settings = {
+        "layer": 0,
+        "head": 0,
+        "view": "map",
+        "stage": "weights",
+        "cell": None,
+        "token": None,
+        "mass": 0.8,
+        "change": "scale",
+        "tau": 2.0,
+        "against": "head",
+        "other": None,
+        "second": "",
+        "how": "mean",
+        "over": "layer",
+        "hide_first": False,
+        "words": False,
+    }
+    return settings | changes
+
+
+def writer_steps(n: int) -> list[Data]:
+    """Steps of a text of two prompt tokens."""
+    return [
+        {
+            "token_id": 3 + i % 2,
+            "rank": i % 2,
+            "before": 0.6,
+            "prob": 0.7,
+            "kept": 2,
+            "put": False,
+            "n_dropped": 0,
+            "row": [1 / (2 + i)] * (2 + i),
+            "mean": [1 / (2 + i)] * (2 + i),
+        }
+        for i in range(n)
+    ]
+
+
+def microscope(head: int = 0) -> Part:
+    """All heads of the shipped model on a sentence, the chosen one sent along."""
+    settings = microscope_settings(head=head)
+    return attention_part(stories_trace(TEXT), "a key", "stories", settings)
+
+
+def editor() -> Part:
+    """A head and its mask."""
+    trace = stories_trace(TEXT)
+    base = causal(len(trace.tokens))
+    bars = NextTokens("Next token", [("He", 0.25, 0.5)])
+    settings = {"edits": ""}
+    return mask_editor_part(trace, "a key", trace.attention[1].site, 2, base, bars, settings)
+
+
+def writer_settings(**changes: object) -> Settings:
+    """Everything that is chosen in the writer, at its default."""
+    settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
+    settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
+    return settings | {"at": None, "averaged": False, "act": None} | changes
+
+
+def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Part:
+    """A text of two prompt tokens and `n` new ones, over a vocabulary of five."""
+    tokens = ["Once", " upon", *n * [" a"]]
+    steps, marks = writer_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
+    text = WrittenText(
+        tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.", address=""
+    )
+    logits = np.arange(5, dtype=np.float32)
+    shown = distribution_data(f"{key}-{n}", 2 + n, logits, list("abcde"))
+    return sampling_part(key, text, shown, writer_settings(**changes))
+
+
+def writer() -> Part:
+    """A text that is still written."""
+    return written(2, is_running=True)
+
+
+def rotor() -> Part:
+    """Three pairs."""
+    hands = np.ones((3, 2))
+    frequencies = np.array([1.0, 0.1, 0.01])
+    rotation = Rotation("wave", hands, hands, frequencies, 1.0, 50, ("first", "second"))
+    return rotation_part("a key", rotation, {"first": 1, "second": 5})
+
+
+def chart() -> Data:
+    """A figure of one bar."""
+    return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
+
+
+INSTRUMENTS = {
+    "attention": microscope,
+    "sampling": writer,
+    "mask_editor": editor,
+    "rotation": rotor,
+}

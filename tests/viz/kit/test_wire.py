@@ -1,0 +1,170 @@
+"""Protects what travels between Python and the browser: one spelling, written down as types.
+
+What both sides must know on their own, because there is code for each of it, is compared here.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.viz.builders import stories_trace
+from tests.viz.kit.parts.made import INSTRUMENTS, chart, microscope_settings
+from viz.figures.labels import escape
+from viz.kit.files import VIZ
+from viz.kit.part import Part
+from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
+from viz.kit.parts.pickers import Picker, pickers_part
+from viz.kit.parts.sentence_box import sentence_part
+from viz.kit.sampling import BOUNDS
+from viz.kit.wire import Option
+
+TYPEDEF = re.compile(r"@typedef \{object\} (\w+)\n(.*?)\*/", re.DOTALL)
+PROPERTY = re.compile(r"@property \{(.*?)\} (\[?)(\w+)\]?", re.DOTALL)
+SNAKE = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def types(path: Path) -> dict[str, dict[str, bool]]:
+    """The fields of each type in a file, and whether they must be there."""
+    text = path.read_text(encoding="utf-8")
+    return {
+        name: {field: not optional for _, optional, field in PROPERTY.findall(body)}
+        for name, body in TYPEDEF.findall(text)
+    }
+
+
+FOLDER = VIZ / "kit/parts"
+FIELDS = {
+    "attention": "MicroscopeFields",
+    "sampling": "WriterFields",
+    "mask_editor": "EditorFields",
+    "rotation": "RotorFields",
+}
+SHARED = types(VIZ / "kit/wire.js")
+
+
+def assert_is(data: dict[str, Any], fields: dict[str, bool], name: str) -> None:
+    """Whether data has the fields of a type: all that must be there, and no others."""
+    must = {field for field, is_needed in fields.items() if is_needed}
+    assert must <= set(data) <= set(fields), name
+
+
+def spec(of: Part) -> dict[str, Any]:
+    """What is said of a part, as it travels."""
+    return dict(of.told["spec"])
+
+
+def fields(part: str, name: str) -> dict[str, bool]:
+    """The fields of what one part alone is told, and its key."""
+    return {"key": True, **types(FOLDER / part / "wire.js")[name]} | {"settings": False}
+
+
+def test_types_are_read() -> None:
+    """With none found, the tests below would compare nothing."""
+    assert SHARED["Stream"]["labels"]
+    assert {"PackedArray", "Palette", "Bounds", "Option", "InstrumentData"} <= set(SHARED)
+    assert types(FOLDER / "attention/wire.js")["MicroscopeSettings"]["attention"] is False
+
+
+@pytest.mark.parametrize("part", INSTRUMENTS)
+def test_what_is_said_is_of_its_type(part: str) -> None:
+    told = INSTRUMENTS[part]().told
+    assert_is(told["spec"], fields(part, FIELDS[part]), part)
+    for theme in told["themes"].values():
+        assert_is(theme, SHARED["Palette"], "Palette")
+    assert all(SNAKE.fullmatch(name) for name in names_in([told["spec"], told["settings"]]))
+
+
+def test_data_of_the_sentence_box_is_of_its_type() -> None:
+    data = spec(sentence_part("Tom", has_caret=True))
+    assert_is(data, fields("sentence_box", "SentenceBoxFields"), "SentenceBoxData")
+
+
+def test_data_of_pickers_is_of_its_type() -> None:
+    options = [Option("2", "L2")]
+    data = spec(pickers_part([Picker("layer", "Layer", options, "2")]))
+    assert_is(data, fields("pickers", "PickersFields"), "PickersData")
+    (picker,) = data["pickers"]
+    assert_is(picker, types(FOLDER / "pickers/wire.js")["Picker"], "Picker")
+    assert_is(picker["options"][0], SHARED["Option"], "Option")
+
+
+def test_data_of_a_chart_is_of_its_type() -> None:
+    """It has neither settings nor themes: its figure is coloured already."""
+    assert_is(chart(), types(VIZ / "live/chart/wire.js")["ChartData"], "ChartData")
+
+
+def names_in(data: object) -> Iterator[str]:
+    """Every name in data that is not a place or a stream."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if "/" not in name:
+                yield name
+            yield from names_in(value)
+    elif isinstance(data, list):
+        for value in data[:50]:
+            yield from names_in(value)
+
+
+def test_parts_of_the_microscope_s_data_are_of_their_types() -> None:
+    trace = stories_trace("The dog ran.")
+    runs = [OtherRun(trace, "another key")]
+    part = attention_part(trace, "a key", "stories", microscope_settings(), runs)
+    data = spec(part)
+    own = types(FOLDER / "attention/wire.js")
+    assert_is(dict(part.state), own["MicroscopeSettings"], "settings")
+    for group in data["groups"]:
+        assert_is(group, own["Group"], "Group")
+        assert_is(group["tiles"], SHARED["PackedArray"], "tiles")
+    for run in data["runs"]:
+        assert_is(run, own["Run"], "Run")
+    for stream in data["streams"].values():
+        assert_is(stream, SHARED["Stream"], "Stream")
+    for role in data["roles"]:
+        assert_is(role, own["RoleWords"], "RoleWords")
+    for stage in data["stages"]:
+        assert_is(stage, own["Stage"], "Stage")
+    for name in ("views", "changes", "against", "how"):
+        for option in data[name]:
+            assert_is(option, SHARED["Option"], name)
+    for bounds in data["bounds"].values():
+        assert_is(bounds, SHARED["Bounds"], "Bounds")
+
+
+def test_parts_of_the_others_are_of_their_types() -> None:
+    data = {name: spec(of()) for name, of in INSTRUMENTS.items()}
+    of_writer = types(FOLDER / "sampling/wire.js")
+    of_editor = types(FOLDER / "mask_editor/wire.js")
+    for step in data["sampling"]["steps"]:
+        assert_is(step, of_writer["WriterStep"], "WriterStep")
+    for mark in data["sampling"]["marks"]:
+        assert_is(mark, of_writer["Mark"], "Mark")
+    assert_is(data["sampling"]["shown"], of_writer["ShownDistribution"], "ShownDistribution")
+    for bar in data["mask_editor"]["bars"]:
+        assert_is(bar, of_editor["EditorBar"], "EditorBar")
+    assert_is(data["mask_editor"]["stream"], SHARED["Stream"], "Stream")
+    assert set(data["sampling"]["bounds"]) == set(BOUNDS)
+    for bounds in data["sampling"]["bounds"].values():
+        assert_is(bounds, SHARED["Bounds"], "Bounds")
+
+
+# --- what both sides know ---------------------------------------------------------------------
+
+
+def test_each_view_and_stage_has_its_code(bare: Page) -> None:
+    views = "import('/kit/parts/attention.js').then(module => Object.keys(module.VIEWS))"
+    assert bare.evaluate(views) == list(VIEWS)
+    terms = "import('/kit/parts/attention/formulas.js').then(x => x.TERMS.map(({step}) => step))"
+    assert set(bare.evaluate(terms)) == set(STAGES)
+
+
+def test_labels_are_unescaped_as_python_escapes_them(bare: Page) -> None:
+    label = "".join(map(chr, range(32, 127))) + "⏎…é"
+    found = bare.evaluate(
+        "label => import('/kit/marks/heatmap.js').then(module => module.unescaped(label))",
+        escape(label),
+    )
+    assert found == label

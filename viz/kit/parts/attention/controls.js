@@ -1,0 +1,104 @@
+// Which view of a head, and the options of patterns: what applies here can be chosen, and what does
+// not says why.
+
+import { check, fillOnce, html, inputOf, radios, toggle } from "../../dom.js";
+import { canMerge } from "../../patterns.js";
+
+/** @import { Microscope } from "../attention.js" */
+/** @import { Option } from "../../wire.js" */
+/** @import { MicroscopeData } from "./wire.js" */
+
+const BETWEEN_TOKENS = ["map", "whatif"]; // views whose steps are between tokens
+
+export class Controls {
+  /** @param {Microscope} scope */
+  constructor(scope) {
+    this.scope = scope;
+    this.tabs = html("div");
+    this.hideFirst = toggle(
+      "Hide attention sink (first token)",
+      (isOn) => scope.set({ hide_first: isOn }),
+      "Hides the column of the first token and fits the colours to the rest; weights, sums, entropy and what is saved stay as they are",
+    );
+    this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
+    this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
+    this.reasons = html("p", { class: "hl-caption", "data-why": "", hidden: true });
+  }
+
+  /**
+   * Offer the views that apply to what was sent.
+   *
+   * @param {MicroscopeData} data
+   */
+  offer({ views }) {
+    fillOnce(this.tabs, JSON.stringify(views), () => [
+      radios("hl-view", "View", asRadios(views), "", (view) => this.scope.set({ view })),
+    ]);
+    const reasons = reasonsOf(views);
+    this.reasons.hidden = !reasons;
+    this.reasons.textContent = reasons;
+  }
+
+  /** Show what is chosen, and what of it counts in this view. */
+  draw() {
+    const { view, stage, hide_first, words } = this.scope.settings;
+    check(this.tabs, view);
+    const isSelf = this.scope.group.kind === "self";
+    const hasWeights = view !== "map" || stage === "weights";
+    this.hideFirst.hidden = !isSelf;
+    setToggle(this.hideFirst, hide_first, hasWeights && isSelf);
+    const why = this.#whyNoWords();
+    setToggle(this.mergeWords, words, why === null);
+    this.mergeWords.title =
+      why ?? "Weights to the tokens of a word are summed, weights from them averaged";
+  }
+
+  /** Why tokens cannot be merged to words here; null when they can. */
+  #whyNoWords() {
+    const { between, settings } = this.scope;
+    if (BETWEEN_TOKENS.includes(settings.view))
+      return "Not in this view: its steps are between tokens. The other views can.";
+    if (!canMerge(between)) return "These tokens are not pieces of words.";
+    const hasPieces = [between.queries, between.keys].some(
+      ({ words, labels }) => (words?.at(-1) ?? -1) + 1 < labels.length,
+    );
+    return hasPieces ? null : "Every token of this sentence is a word of its own";
+  }
+}
+
+/**
+ * Options as radio buttons take them.
+ *
+ * @param {Option[]} options
+ */
+export function asRadios(options) {
+  return options.map(({ name, text, why }) => ({
+    value: name,
+    text,
+    title: why,
+    disabled: why !== null,
+  }));
+}
+
+/**
+ * Why some options cannot be chosen, in one line.
+ *
+ * @param {Option[]} options
+ */
+export function reasonsOf(options) {
+  const not = options.filter(({ why }) => why !== null);
+  return not.map(({ text, why }) => `${text}: ${why}`).join(" ");
+}
+
+/**
+ * Controls stay the same elements, so that the keyboard's focus stays on them.
+ *
+ * @param {Element} label
+ * @param {boolean} isChecked
+ * @param {boolean} isEnabled
+ */
+function setToggle(label, isChecked, isEnabled) {
+  const input = inputOf(label);
+  input.checked = isChecked && isEnabled;
+  input.disabled = !isEnabled;
+}

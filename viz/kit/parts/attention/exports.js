@@ -1,0 +1,258 @@
+// Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
+
+import { deflated } from "../../arrays.js";
+import { button, download, html, setAll, svg } from "../../dom.js";
+import { rowOf } from "../../maths.js";
+
+/** @import { Drawing, Table } from "../../patterns.js" */
+/** @import { Microscope } from "../attention.js" */
+
+const SPACE = 16;
+const LEAST_WIDTH = 640;
+const SCALE = 2; // PNG pixels for each pixel on screen
+const PLACE = /"?\/\*(\w+)\*\/"?/g; // what is filled in page.html
+const LETTER = 0.53; // average width of a letter by its height
+
+/** @type {Record<string, (scope: Microscope) => Promise<void>>} */
+const KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
+
+/**
+ * The row of export buttons of a microscope.
+ *
+ * @param {Microscope} scope
+ */
+export function exportMenu(scope) {
+  const buttons = Object.entries(KINDS).map(([name, save]) =>
+    button(name, () => {
+      whenDrawn(scope, save).catch((error) =>
+        scope.complain(`${name} was not saved: ${error.message}`),
+      );
+    }),
+  );
+  const label = { role: "group", "aria-label": "Save what is on screen" };
+  const words = html("span", null, "Save this view");
+  return html("div", { class: "hl-row hl-exports", ...label }, words, buttons);
+}
+
+/**
+ * Save only what is on screen: not a view that is still on its way.
+ *
+ * @param {Microscope} scope
+ * @param {(scope: Microscope) => Promise<void>} save
+ */
+async function whenDrawn(scope, save) {
+  if (!scope.view || (scope.isBusy && !scope.isOffline)) throw new Error("it is not drawn yet");
+  await save(scope);
+}
+
+/**
+ * headlight-l3-h1-scaled.csv; with several kinds of attention the group's name comes first.
+ *
+ * @param {Microscope} scope
+ * @param {string} suffix
+ */
+function fileName(scope, suffix) {
+  const { layer, head, view, stage } = scope.settings;
+  const several = scope.data.groups.length > 1;
+  const group = several ? `${scope.group.name.replace(/[^a-z0-9]+/gi, "-")}-` : "";
+  return `headlight-${group}l${layer}-h${head}-${view === "map" ? stage : view}.${suffix}`;
+}
+
+/** @param {Microscope} scope */
+async function saveCsv(scope) {
+  const table = scope.view?.table();
+  if (!table) throw new Error("there is no matrix here yet");
+  download(new Blob(["\ufeff", csvText(table)], { type: "text/csv" }), fileName(scope, "csv"));
+}
+
+/**
+ * A number with as few digits as tell it from all others of float32, which the model computes in.
+ *
+ * @param {number} value
+ */
+function float32Text(value) {
+  const wanted = Math.fround(value);
+  const enough = [6, 7, 8, 9].find((n) => Math.fround(Number(wanted.toPrecision(n))) === wanted);
+  return enough ? String(Number(wanted.toPrecision(enough))) : String(wanted);
+}
+
+/**
+ * A matrix with numbered token labels on both sides; `columns` null numbers them alone.
+ *
+ * @param {Table} table
+ */
+export function csvText({ values, rows, columns, corner }) {
+  /** @param {string} text */
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  /** @type {(labels: string[] | null, i: number) => string} */
+  const numbered = (labels, i) => (labels ? quoted(`${i} ${labels[i]}`) : String(i));
+  const header = [
+    quoted(corner),
+    ...Array.from({ length: values.columns }, (_, j) => numbered(columns, j)),
+  ];
+  const lines = Array.from({ length: values.rows }, (_, i) => [
+    numbered(rows, i),
+    ...Array.from(rowOf(values, i), float32Text),
+  ]);
+  return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r\n`;
+}
+
+/** @param {Microscope} scope */
+async function saveSvg(scope) {
+  const { text } = await composed(scope);
+  download(new Blob([text], { type: "image/svg+xml" }), fileName(scope, "svg"));
+}
+
+/** @param {Microscope} scope */
+async function savePng(scope) {
+  const { text, width, height } = await composed(scope);
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = html("canvas", { width: width * SCALE, height: height * SCALE });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  /** @type {Blob | null} */
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  if (!blob) throw new Error("the picture is too large for this browser; save SVG");
+  download(blob, fileName(scope, "png"));
+}
+
+/**
+ * The drawings of the view below each other in one SVG, each under its caption.
+ *
+ * @param {Microscope} scope
+ */
+async function composed(scope) {
+  const pieces = (await scope.view?.drawings()) ?? [];
+  if (!pieces.length) throw new Error("there is nothing to draw here yet");
+  const { palette, data } = scope;
+  const drawn = pieces.map(({ caption, drawing }) => ({ caption, ...asElement(drawing) }));
+  const width = Math.max(LEAST_WIDTH, ...drawn.map(({ size }) => size[0] + 2 * SPACE));
+  const sheet = new Sheet(width);
+  sheet.write(`Headlight · ${data.model} · ${scope.title.textContent}`, 17, palette.text);
+  for (const labels of sentencesOf(scope)) sheet.write(labels.join(" "), 14, palette.muted);
+  if (scope.does.textContent) sheet.write(scope.does.textContent, 14, palette.text);
+  for (const { caption, node, size } of drawn) {
+    sheet.y += SPACE / 2;
+    sheet.write(caption, 14, palette.text);
+    sheet.y += 6;
+    sheet.put(node, size);
+  }
+  const height = sheet.y + SPACE;
+  sheet.picture.prepend(svg("rect", { width, height, fill: palette.background }));
+  const style = { "font-family": palette.font, "font-size": 14, fill: palette.text };
+  setAll(sheet.picture, { width, height, viewBox: `0 0 ${width} ${height}`, ...style });
+  return { text: new XMLSerializer().serializeToString(sheet.picture), width, height };
+}
+
+/**
+ * The labels of the streams on screen.
+ *
+ * @param {Microscope} scope
+ */
+function sentencesOf({ between: { kind, queries, keys } }) {
+  return kind === "self" ? [queries.labels] : [queries.labels, keys.labels];
+}
+
+/** A picture that is filled from the top. */
+class Sheet {
+  y = SPACE;
+
+  /** @param {number} width */
+  constructor(width) {
+    this.width = width;
+    this.picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg" });
+  }
+
+  /**
+   * @param {string} words
+   * @param {number} size of the letters
+   * @param {string} fill
+   */
+  write(words, size, fill) {
+    for (const line of wrapped(words, (this.width - 2 * SPACE) / (LETTER * size))) {
+      this.y += 1.35 * size;
+      this.picture.append(svg("text", { x: SPACE, y: this.y, fill, "font-size": size }, line));
+    }
+  }
+
+  /**
+   * @param {Element} node
+   * @param {[number, number]} size
+   */
+  put(node, [width, height]) {
+    setAll(node, { x: SPACE, y: this.y, width, height });
+    this.picture.append(node);
+    this.y += height;
+  }
+}
+
+/**
+ * Words in lines of at most so many letters.
+ *
+ * @param {string} words
+ * @param {number} letters
+ */
+function wrapped(words, letters) {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    const line = lines[lines.length - 1];
+    if (line && line.length + word.length + 1 > letters) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`.trim();
+  }
+  return lines;
+}
+
+/**
+ * A drawing, text or element, as an element of its own with its size on screen.
+ *
+ * @param {Drawing["drawing"]} drawing
+ * @returns {{node: Element, size: [number, number]}}
+ */
+function asElement(drawing) {
+  if (typeof drawing === "string") {
+    const node = new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement;
+    /** @param {string} name */
+    const pixels = (name) => parseFloat(node.getAttribute(name) ?? "0");
+    return { node, size: [pixels("width"), pixels("height")] };
+  }
+  const { width, height } = drawing.getBoundingClientRect();
+  const node = /** @type {Element} */ (drawing.cloneNode(true));
+  return { node, size: [Math.round(width), Math.round(height)] };
+}
+
+/** @param {Microscope} scope */
+async function saveHtml(scope) {
+  await scope.redraw(); // so that what is on screen is among the arrays kept
+  const parts = [
+    "kit/hosts/page.html",
+    "live/plotly.min.js",
+    "live/offline/joined.js",
+    "live/live.css",
+  ];
+  const [page, plotly, script, style] = await Promise.all(parts.map(textOf));
+  const contents = {
+    data: { ...scope.data, arrays: {}, settings: scope.settings },
+    arrays: await scope.library.packed(),
+  };
+  /** @type {Record<string, string>} */
+  const fillings = {
+    style,
+    plotly: await deflated(plotly),
+    script: script.replaceAll("</script", "<\\/script"),
+    contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
+  };
+  const filled = page.replace(PLACE, (_, name) => fillings[name]);
+  download(new Blob([filled], { type: "text/html" }), fileName(scope, "html"));
+}
+
+/**
+ * A file of the app as text.
+ *
+ * @param {string} name
+ */
+async function textOf(name) {
+  const response = await fetch(new URL(name, document.baseURI)).catch(() => null);
+  if (!response?.ok) throw new Error("the app does not answer; this needs it");
+  return response.text();
+}

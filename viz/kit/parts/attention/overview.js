@@ -1,0 +1,281 @@
+// All heads at a glance: a grid of small maps for each kind of attention. Hover names a head, a click
+// or the arrow keys open it; the bars beside a grid stand for whole layers and whole heads and open
+// their mean.
+
+import { digits, html, svg } from "../../dom.js";
+import { GAP, Grid } from "../../marks/grid.js";
+import { mean } from "../../measures.js";
+import { givenOf } from "./heads.js";
+import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
+
+/** @import { Lifetime } from "../../lifetime.js" */
+/** @import { Palette } from "../../wire.js" */
+/** @import { Group, MicroscopeData } from "./wire.js" */
+
+const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
+const TILE = { least: 6, most: 74 };
+const MOST_STRETCH = 3; // of a map's longer side to its shorter
+const REST =
+  "The stronger the colour, the larger the weight (its square root). Where there is room a word on a map says what its head does most on this";
+const BARS = "Bars: sharpness, the mean of each row’s maximum";
+const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
+
+/** @import { At } from "../../marks/grid.js" */
+/** @typedef {{attention: string, layer: number, head: number}} Chosen */
+
+/**
+ * What a person does here.
+ *
+ * @typedef {object} Actions
+ * @property {(chosen: Chosen) => void} open a head
+ * @property {(chosen: Partial<Chosen>, over: "layer" | "head") => void} openMean of a layer or head
+ * @property {(chosen: Chosen) => void} [near] the mouse is on a tile: a click may follow
+ */
+
+/**
+ * What the overview needs of what the microscope is sent.
+ *
+ * @typedef {MicroscopeData} OverviewData
+ */
+
+export class Overview {
+  /** @type {OverviewData | undefined} */
+  #data;
+  /** @type {Palette} */
+  #palette;
+  /** @type {Chosen} */
+  #chosen;
+  #width = 0;
+  /** @type {Charted[]} */
+  #grids = [];
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Lifetime} lifetime
+   * @param {Actions} actions
+   */
+  constructor(host, lifetime, actions) {
+    this.host = host;
+    this.actions = actions;
+    this.pictures = html("div", { class: "hl-pictures" });
+    this.caption = html("p", { class: "hl-caption" });
+    this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
+    const said = html("div", { class: "hl-said" }, this.caption, this.longest);
+    host.append(this.pictures, said);
+    lifetime.watchSize(host, () => {
+      if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
+    });
+  }
+
+  /**
+   * Draw the tiles of `data` with the chosen head framed.
+   *
+   * @param {OverviewData} data
+   * @param {Partial<Chosen> & {layer: number, head: number}} chosen
+   * @param {Palette} palette
+   */
+  draw(data, chosen, palette) {
+    const width = this.host.clientWidth;
+    const isSame = this.#data === data && this.#palette === palette && this.#width === width;
+    this.#data = data;
+    this.#palette = palette;
+    this.#chosen = { attention: data.groups[0].name, ...chosen };
+    this.#width = width;
+    if (!width) return;
+    if (!isSame) this.#build(data, palette, width);
+    for (const grid of this.#grids) grid.frame(this.#chosen);
+    this.#scroll();
+    this.rest();
+  }
+
+  /** On a phone the maps are in a box: what is chosen is in sight there. */
+  #scroll() {
+    const framed = this.pictures.querySelector("[visibility=visible]:not(.hl-frame-hover)");
+    if (!framed) return;
+    const box = this.pictures.getBoundingClientRect();
+    const { top, bottom } = framed.getBoundingClientRect();
+    if (top < box.top || bottom > box.bottom)
+      this.pictures.scrollTop += (top + bottom - box.top - box.bottom) / 2;
+  }
+
+  /**
+   * @param {OverviewData} data
+   * @param {Palette} palette
+   * @param {number} width
+   */
+  #build(data, palette, width) {
+    const names = data.groups.map(({ name }) => name).join();
+    if (names !== this.#grids.map(({ group }) => group.name).join()) {
+      this.#grids = data.groups.map((group) => new Charted(this, group));
+      const hasTitles = data.groups.length > 1;
+      const parts = this.#grids.map(({ group, grid }) => [
+        hasTitles ? html("h3", { class: "hl-grid-title" }, group.title) : null,
+        grid.node,
+      ]);
+      this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
+    }
+    this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
+    const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
+    this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
+  }
+
+  /** Say what there is to see while nobody points at a head. */
+  rest() {
+    this.say(this.#atRest());
+  }
+
+  #atRest() {
+    const hasSelf = this.#data?.groups.some(({ kind }) => kind === "self");
+    const given = givenOf(this.#data?.streams ?? {});
+    return `${REST} ${given}. ${BARS}${hasSelf ? FIRST_ROW : ""}.`;
+  }
+
+  /** @param {string} words */
+  say(words) {
+    this.caption.textContent = words;
+  }
+}
+
+/** The grid of one group: its small maps, what their heads do, and bars beside them. */
+class Charted {
+  /** @type {OverviewData} */
+  data;
+  /** @type {Chosen} */
+  #chosen;
+
+  /**
+   * @param {Overview} overview
+   * @param {Group} group
+   */
+  constructor(overview, group) {
+    this.overview = overview;
+    this.group = group;
+    this.grid = new Grid("hl-overview", MARGIN, {
+      point: (at) => this.#hover(at),
+      pick: (at) => this.#click(at),
+      step: (move) => this.#step(move),
+    });
+  }
+
+  /**
+   * Draw the tiles of a group in a host of some width.
+   *
+   * @param {OverviewData} data
+   * @param {Group} group
+   * @param {Palette} palette
+   * @param {number} hostWidth
+   */
+  build(data, group, palette, hostWidth) {
+    this.data = data;
+    this.group = group;
+    const [, rows, columns] = group.tiles.shape;
+    const room = hostWidth - MARGIN.left - MARGIN.beside - 2;
+    const pitch = pitchOf(rows / columns, room / group.n_heads);
+    this.grid.build(group, data.tile_codes, palette, pitch);
+    const corner = { x: MARGIN.left + pitch.x - GAP, y: MARGIN.top };
+    this.grid.lay([...this.#bars(), ...chips(data, group, pitch, corner)]);
+    this.grid.node.setAttribute("aria-label", this.#alternative());
+  }
+
+  /** Mean sharpness of each layer, right of its row, and of each head, below its column. */
+  #bars() {
+    const { n_layers, n_heads } = this.group;
+    const { x: wide, y: high } = this.grid.pitch;
+    const [right, below] = [MARGIN.left + wide * n_heads + 4, MARGIN.top + high * n_layers + 4];
+    const most = MARGIN.beside - 8;
+    const layers = Array.from({ length: n_layers }, (_, i) => {
+      const height = Math.min(high * 0.5, 14);
+      const y = MARGIN.top + (i + 0.5) * high - height / 2;
+      const width = most * this.#layerSharpness(i);
+      return svg("rect", { class: "hl-bar", x: right, y, height, width });
+    });
+    const heads = Array.from({ length: n_heads }, (_, i) => {
+      const width = Math.min(wide * 0.5, 14);
+      const x = MARGIN.left + (i + 0.5) * wide - width / 2;
+      const height = most * this.#headSharpness(i);
+      return svg("rect", { class: "hl-bar", x, y: below, width, height });
+    });
+    return [...layers, ...heads];
+  }
+
+  /** All that can be said of heads here. */
+  sayings() {
+    return headsOf(this.group).map(({ layer, head }) => says(this.data, this.group, layer, head));
+  }
+
+  /** @param {number} layer */
+  #layerSharpness(layer) {
+    return mean(this.group.sharpness[layer].map((value) => value ?? 0));
+  }
+
+  /** @param {number} head */
+  #headSharpness(head) {
+    return mean(this.group.sharpness.map((layer) => layer[head] ?? 0));
+  }
+
+  /**
+   * Frame the chosen head, if it is of this group.
+   *
+   * @param {Chosen} chosen
+   */
+  frame(chosen) {
+    this.#chosen = chosen;
+    const isMine = chosen.attention === this.group.name;
+    this.grid.frame(isMine ? [chosen.layer, chosen.head] : null);
+  }
+
+  /** @param {At} at */
+  #hover({ layer, head }) {
+    const { overview, group } = this;
+    if (layer !== undefined && head !== undefined) {
+      overview.say(says(this.data, group, layer, head));
+      overview.actions.near?.({ attention: group.name, layer, head });
+    } else if (layer !== undefined) {
+      const value = digits(this.#layerSharpness(layer), 2);
+      overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+    } else if (head !== undefined) {
+      const value = digits(this.#headSharpness(head), 2);
+      overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
+    } else overview.rest();
+  }
+
+  /** @param {At} at */
+  #click({ layer, head }) {
+    const attention = this.group.name;
+    const { open, openMean } = this.overview.actions;
+    if (layer !== undefined && head !== undefined) open({ attention, layer, head });
+    else if (layer !== undefined) openMean({ attention, layer }, "layer");
+    else if (head !== undefined) openMean({ attention, head }, "head");
+  }
+
+  /** @param {[number, number]} move */
+  #step(move) {
+    const { name, n_layers, n_heads } = this.group;
+    const isMine = this.#chosen.attention === name;
+    const from = isMine ? this.#chosen : { layer: -move[0], head: -move[1] }; // into its first head
+    const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
+    const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
+    this.overview.actions.open({ attention: name, layer, head });
+    this.overview.say(says(this.data, this.group, layer, head));
+  }
+
+  #alternative() {
+    const { n_layers, n_heads } = this.group;
+    return (
+      `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. ` +
+      `${rolesInWords(this.data, this.group)}${pairsInWords(this.data, this.group)}`
+    );
+  }
+}
+
+/**
+ * The pitch of tiles in pixels: as wide as there is room for, as high as their maps are.
+ *
+ * @param {number} ratio height of a map by its width
+ * @param {number} room pixels for one tile
+ */
+function pitchOf(ratio, room) {
+  const stretch = Math.min(Math.max(ratio, 1 / MOST_STRETCH), MOST_STRETCH);
+  const x = Math.max(TILE.least, Math.min(TILE.most + GAP, room));
+  return { x, y: Math.max(TILE.least, (x - GAP) * stretch + GAP) };
+}

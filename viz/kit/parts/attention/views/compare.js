@@ -1,0 +1,300 @@
+// Two heads, or one head on two inputs, and the signed difference.
+
+import { check, fillOnce, html, radios, select, numbered } from "../../../dom.js";
+import { HeatMap } from "../../../marks/heatmap.js";
+import { mapped } from "../../../maths.js";
+import { difference, mean } from "../../../measures.js";
+import {
+  FIRST_HIDDEN,
+  drawnMaps,
+  pairsInWords,
+  patternTable,
+  pictured,
+  sharedWeightScale,
+  shownPattern,
+  signedScale,
+  weightAt,
+} from "../../../patterns.js";
+import { asRadios, reasonsOf } from "../controls.js";
+import { between, headName } from "../heads.js";
+import { View } from "../view.js";
+
+/** @import { Matrix } from "../../../maths.js" */
+/** @import { Between, Shown } from "../../../patterns.js" */
+/** @import { LoadedHead } from "../heads.js" */
+/** @import { Microscope } from "../../attention.js" */
+/** @import { Run } from "../wire.js" */
+
+const HEIGHT = 480;
+
+/** What is compared with. @typedef {{loaded: LoadedHead, between: Between, name: string}} Other */
+
+/** This head against another, or this input against another, and their signed difference. */
+export class CompareView extends View {
+  /** This head, the other, and the difference. @type {Shown[] | null} */
+  #sides = null;
+  /** The other run that is shown, if it is one. @type {{run: string, between: Between} | null} */
+  #other = null;
+  /** Which of the other runs. */
+  #run = 0;
+
+  /**
+   * @param {Microscope} scope
+   * @param {HTMLElement} host
+   */
+  constructor(scope, host) {
+    super(scope, host);
+    const { against } = scope.data;
+    this.against = radios(
+      "hl-against",
+      "Compare with",
+      asRadios(against),
+      scope.settings.against,
+      (chosen) => scope.set({ against: chosen }),
+    );
+    this.controls = html("div", { class: "hl-row" });
+    this.reasons = html("p", { class: "hl-caption", "data-why": "" }, reasonsOf(against));
+    this.reasons.hidden = !this.reasons.textContent;
+    this.says = html("p", { class: "hl-caption", role: "status" });
+    this.maps = [0, 1, 2].map(() => this.#makeMap());
+    const sections = this.maps.map(({ title, host: map }, i) =>
+      html("section", { class: i === 2 ? "hl-span" : null }, title, map),
+    );
+    const wide = html("div", { class: "hl-wide" });
+    const row = html("div", { class: "hl-row" }, this.against, this.controls);
+    wide.append(row, this.reasons, this.says, html("div", { class: "hl-side" }, sections));
+    host.append(wide);
+  }
+
+  #makeMap() {
+    const host = html("div", { class: "hl-map" });
+    const heatMap = new HeatMap(host, this.lifetime, {
+      point: (row, column) => this.#point(row, column),
+      most: HEIGHT,
+    });
+    return { title: html("h3"), host, heatMap };
+  }
+
+  /**
+   * @override
+   * @param {() => boolean} isCurrent
+   */
+  async draw(isCurrent) {
+    check(this.against, this.#kind);
+    this.#drawControls();
+    const other = await this.#loadOther();
+    if (!isCurrent()) return;
+    this.#sides = null;
+    for (const { host, title } of this.maps) host.hidden = title.hidden = !other;
+    this.says.replaceChildren("Type a second sentence, then press Enter.");
+    if (other) await this.#drawMaps(other);
+  }
+
+  /** What this head is compared with: what is chosen, as far as it can be. */
+  get #kind() {
+    const offered = this.scope.data.against.filter(({ why }) => why === null);
+    const { against } = this.scope.settings;
+    return (offered.find(({ name }) => name === against) ?? offered[0])?.name ?? against;
+  }
+
+  /**
+   * The head or run to compare with, or null when there is none yet.
+   *
+   * @returns {Promise<Other | null>}
+   */
+  async #loadOther() {
+    const { scope } = this;
+    const { settings, data, group } = scope;
+    this.#other = null;
+    if (this.#kind === "head") {
+      const [layer, head] = scope.other;
+      const loaded = await scope.load(data, layer, head);
+      return { loaded, between: scope.between, name: headName(data, group, layer, head) };
+    }
+    const run = this.#otherRun();
+    if (!run) return null;
+    const loaded = await scope.load(run, settings.layer, settings.head);
+    this.#other = { run: run.key, between: between(run.streams, group) };
+    return { loaded, between: this.#other.between, name: run.name };
+  }
+
+  /** @returns {Run | undefined} */
+  #otherRun() {
+    const { runs } = this.scope.data;
+    return runs[Math.min(this.#run, runs.length - 1)];
+  }
+
+  /** @param {Other} other */
+  async #drawMaps(other) {
+    const { loaded, palette, headName: name, settings } = this.scope;
+    const first = this.shown(loaded.steps.weights, loaded.head.mask.values);
+    const { head, steps } = other.loaded;
+    const second = shownPattern(steps.weights, head.mask.values, other.between, settings);
+    const third = differenceOf(first, second);
+    this.#sides = [first, second, third];
+    const titles = [name, other.name, `${name} − ${other.name}`];
+    const weights = sharedWeightScale([first, second]);
+    const delta = third.values;
+    const visible = Array.from(delta.values).filter((_, i) => !third.blank[i]);
+    const scales = [weights, weights, signedScale("difference of weights", visible)];
+    const spoken = [
+      pairsInWords(first),
+      pairsInWords(second),
+      pairsInWords({ ...third, values: mapped(delta, Math.abs) }, "Largest absolute differences"),
+    ];
+    this.#summarise(first, second, third);
+    for (const [i, map] of this.maps.entries()) {
+      map.title.textContent = titles[i];
+      pictured(map.host, `${titles[i]}: ${spoken[i]}`);
+      await map.heatMap.draw({ ...this.#sides[i], scale: scales[i] }, palette);
+    }
+  }
+
+  /**
+   * @param {Shown} first
+   * @param {Shown} second
+   * @param {Shown} third
+   */
+  #summarise(first, second, { values: delta, hidden, blank }) {
+    const open = Array.from(delta.values, Math.abs).filter((_, i) => !hidden[i]);
+    const cut = cutInWords(first.values, second.values, delta);
+    const labels = this.#kind === "head" ? "" : " Tokens are compared by position, not by word.";
+    const left = blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+    this.says.replaceChildren(
+      "Mean absolute difference over cells not masked: ",
+      numbered(mean(open), "mean"),
+      `. Orange: more on the left; blue: more on the right.${cut}${labels}${left}`,
+    );
+  }
+
+  #drawControls() {
+    if (this.#kind === "head") {
+      const { name, n_layers, n_heads } = this.scope.group;
+      const what = `${name} ${n_layers} × ${n_heads} heads`;
+      fillOnce(this.controls, what, () => this.#headBoxes());
+      this.controls.querySelectorAll("select").forEach((list, i) => {
+        list.value = String(this.scope.other[i]);
+      });
+      return;
+    }
+    const { runs } = this.scope.data;
+    const names = runs.map(({ name }) => name);
+    fillOnce(this.controls, `runs ${names.join()}`, () => this.#runBoxes(names));
+  }
+
+  /**
+   * Where another input is typed, and which of several runs is looked at.
+   *
+   * @param {string[]} names
+   */
+  #runBoxes(names) {
+    const box = html("input", {
+      type: "text",
+      value: this.scope.settings.second,
+      placeholder: "Type a second sentence",
+      onchange: () => this.scope.set({ second: wellFormed(box.value) }),
+    });
+    const label = html("span", null, "Second sentence");
+    const field = html("label", { class: "hl-field hl-grow" }, label, box);
+    if (names.length < 2) return [field];
+    /** @type {[number, string][]} */
+    const options = names.map((name, i) => [i, name]);
+    /** @param {string} i */
+    const pick = (i) => {
+      this.#run = Number(i);
+      this.scope.redraw();
+    };
+    return [field, select("Run", options, this.#run, pick)];
+  }
+
+  #headBoxes() {
+    const { scope } = this;
+    const { n_layers, n_heads } = scope.group;
+    /** @type {(n: number, letter: string) => [number, string][]} */
+    const names = (n, letter) => Array.from({ length: n }, (_, i) => [i, `${letter}${i}`]);
+    /** @type {(other: [number, number]) => void} */
+    const pick = (other) => scope.set({ other });
+    return [
+      select("Compare with: layer", names(n_layers, "L"), scope.other[0], (layer) =>
+        pick([Number(layer), scope.other[1]]),
+      ),
+      select("Compare with: head", names(n_heads, "H"), scope.other[1], (head) =>
+        pick([scope.other[0], Number(head)]),
+      ),
+    ];
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  #point(row, column) {
+    if (!this.#sides) return;
+    for (const map of this.maps) map.heatMap.mark(row, column);
+    const [first, second] = this.#sides;
+    const said = [first, second].map((side) =>
+      row < side.values.rows && column < side.values.columns ? weightAt(side, row, column) : "–",
+    );
+    const pair = `${first.rows[row] ?? row} attends to ${first.columns[column] ?? column}`;
+    this.scope.say(`${pair}: ${said.join(" against ")}`, false);
+  }
+
+  /** @override */
+  table() {
+    return this.#sides ? patternTable(this.#sides[2]) : null;
+  }
+
+  /** @override */
+  async drawings() {
+    return this.#sides ? drawnMaps(this.maps) : [];
+  }
+}
+
+/**
+ * The difference of two shown patterns on the cells both have; hidden where it is in both.
+ *
+ * @param {Shown} first
+ * @param {Shown} second
+ * @returns {Shown}
+ */
+function differenceOf(first, second) {
+  const values = difference(first.values, second.values);
+  const { rows, columns } = values;
+  /** @type {(side: Shown, what: "hidden" | "blank", i: number) => number} */
+  const at = (side, what, i) =>
+    side[what][Math.floor(i / columns) * side.values.columns + (i % columns)];
+  /** @param {"hidden" | "blank"} what */
+  const inBoth = (what) =>
+    Uint8Array.from(values.values, (_, i) => at(first, what, i) & at(second, what, i));
+  const low = first.values.rows === rows ? first : second;
+  const narrow = first.values.columns === columns ? first : second;
+  const labels = { rows: low.rows, rowLabels: low.rowLabels };
+  const names = { columns: narrow.columns, columnLabels: narrow.columnLabels };
+  const [hidden, blank] = [inBoth("hidden"), inBoth("blank")];
+  return { ...first, ...labels, ...names, values, hidden, blank };
+}
+
+/**
+ * What a difference leaves out where maps are of different sizes.
+ *
+ * @param {Matrix} a
+ * @param {Matrix} b
+ * @param {Matrix} delta
+ */
+function cutInWords(a, b, delta) {
+  if (a.rows === b.rows && a.columns === b.columns) return "";
+  const isSquare = a.rows === a.columns && b.rows === b.columns;
+  if (isSquare)
+    return ` The sentences have ${a.rows} and ${b.rows} rows; the difference covers the first ${delta.rows}.`;
+  const [x, y, z] = [a, b, delta].map(({ rows, columns }) => `${rows} × ${columns}`);
+  return ` The maps have ${x} and ${y} cells; the difference covers the first ${z}.`;
+}
+
+/**
+ * Text without half characters, which no address can hold.
+ *
+ * @param {string} text
+ */
+function wellFormed(text) {
+  return text.toWellFormed?.() ?? text;
+}

@@ -1,0 +1,380 @@
+// Step by step: each stage of a head as a heat map, and the numbers of the cell under the mouse.
+
+import { button, check, digits, fillOnce, html, radios } from "../../../dom.js";
+import { HeatMap } from "../../../marks/heatmap.js";
+import { cellAfter } from "../../../keyboard.js";
+import { isUsualScale, rowOf } from "../../../maths.js";
+import { argmax, columnSums, rowEntropies } from "../../../measures.js";
+import {
+  FIRST_HIDDEN,
+  focusable,
+  pairsInWords,
+  signedScale,
+  weightScale,
+} from "../../../patterns.js";
+import { Formula, scaleText } from "../formulas.js";
+import { Operands } from "../operands.js";
+import { View } from "../view.js";
+
+/** @import { Picture, Sides } from "../../../figure.js" */
+/** @import { HeadArrays, StepName } from "../../../maths.js" */
+/** @import { Drawing, Shown, Table } from "../../../patterns.js" */
+/** @import { Palette } from "../../../wire.js" */
+/** @import { LoadedHead } from "../heads.js" */
+/** @import { Microscope } from "../../attention.js" */
+/** @import { Stage } from "../wire.js" */
+
+const LONG = 28; // tokens from which a map needs more width than half the page
+const HEIGHTS = { usual: 560, long: 660 };
+const PLAY_MS = 2000;
+const BARS = "Bars: right, row entropy; below, total attention received.";
+const CITED = "Formula: Vaswani et al. 2017, eq. 1.";
+/** @type {Record<string, string>} */
+const MORE_CITED = {
+  capped: "Soft cap: Gemma 2 (2024), §2.",
+  sunk: "Sink: Xiao et al. 2024, §3.3.",
+};
+const PLAY = "▶ Play";
+const STOP = "■ Stop";
+
+/** The steps of one head, and the numbers of the cell under the mouse. */
+export class MapView extends View {
+  /** The dimension of z to spell out. */
+  #dimension = 0;
+  /** The cell in view. @type {[number, number]} */
+  #at = [0, 0];
+  /** What the panel is laid out for. @type {[LoadedHead, Palette] | null} */
+  #openFor = null;
+  /** @type {(() => void) | null} */
+  #stopPlaying = null;
+
+  /**
+   * @param {Microscope} scope
+   * @param {HTMLElement} host
+   */
+  constructor(scope, host) {
+    super(scope, host);
+    this.stages = html("div");
+    this.playButton = button(PLAY, () => this.play());
+    this.says = html("p", { class: "hl-caption hl-says" });
+    this.map = html("div", { class: "hl-map" });
+    this.legend = html("p", { class: "hl-caption" });
+    this.formula = new Formula();
+    this.panel = html("div", { class: "hl-operands hl-cell-panel" });
+    const label = { class: "hl-row hl-stages" };
+    const controls = html("div", label, this.stages, this.playButton, this.says);
+    const main = html("div", { class: "hl-main" }, this.map, this.legend);
+    host.append(controls, this.formula.node, main);
+    this.heatMap = new HeatMap(this.map, this.lifetime, {
+      point: (row, column) => this.#point(row, column),
+      pick: (row, column) => this.#pick(row, column),
+      leave: () => this.#rest(),
+    });
+    this.operands = new Operands(this.panel, (words, isAloud) => scope.say(words, isAloud));
+    this.map.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** @override */
+  async draw() {
+    const { loaded, palette, between } = this.scope;
+    this.#makeRoom();
+    const stage = this.#drawStages(loaded);
+    this.says.textContent = stage.says;
+    this.#dimension = Math.min(this.#dimension, loaded.head.v.columns - 1);
+    if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
+      this.operands.open({ ...loaded, ...between }, palette);
+      this.formula.open(loaded);
+    }
+    this.#openFor = [loaded, palette];
+    const picture = this.#picture(this.#stage);
+    const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
+    const bars = picture.sides ? BARS : "";
+    const cited = loaded.head.stages.map((name) => MORE_CITED[name]);
+    this.legend.textContent = [bars, hidden, CITED, ...cited].filter(Boolean).join(" ");
+    const pairs = pairsInWords(this.#weights());
+    focusable(
+      this.map,
+      `${stage.text} of ${this.scope.headName}. ${pairs} Arrow keys move the cell, Enter pins and unpins it.`,
+    );
+    await this.heatMap.draw(picture, palette);
+    this.#rest();
+  }
+
+  /** The stage on screen: the chosen one, where this head has it. @returns {StepName} */
+  get #stage() {
+    const { settings, loaded } = this.scope;
+    return settings.stage in loaded.steps ? settings.stage : "weights";
+  }
+
+  /**
+   * The buttons of the stages that a head has, the chosen one checked.
+   *
+   * @param {LoadedHead} loaded
+   * @returns {Stage} the chosen one
+   */
+  #drawStages({ head, steps }) {
+    const there = this.scope.data.stages.filter(({ name }) => name in steps);
+    const stages = there.map((stage) => worded(stage, head));
+    fillOnce(this.stages, JSON.stringify(stages), () => {
+      const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
+      /** @param {string} stage */
+      const pick = (stage) => this.scope.set({ stage: /** @type {StepName} */ (stage) });
+      return [radios("hl-stage", "Stage", options, "", pick)];
+    });
+    check(this.stages, this.#stage);
+    return stages.find(({ name }) => name === this.#stage) ?? stages[0];
+  }
+
+  /** The weights between tokens: stages know no words. */
+  #weights() {
+    const { head, steps } = this.scope.loaded;
+    return this.shownInTokens(steps.weights, head.mask.values);
+  }
+
+  /**
+   * @param {StepName} stage
+   * @returns {Picture}
+   */
+  #picture(stage) {
+    const { between, loaded } = this.scope;
+    const { head, steps } = loaded;
+    if (stage === "weights") {
+      const shown = this.#weights();
+      return { ...shown, scale: weightScale(shown), sides: this.#sides(shown) };
+    }
+    const values = steps[stage] ?? steps.weights;
+    const { rowTitle, columnTitle } = between;
+    const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };
+    if (stage === "output") {
+      const dimensions = Array.from({ length: values.columns }, (_, i) => String(i));
+      const columns = { columnLabels: dimensions, columnTitle: "dimension of z" };
+      const scale = signedScale("z", values.values);
+      return { values, ...labels, rowTitle, ...columns, scale, hidden: null };
+    }
+    const isMasked = stage === "masked" || stage === "sunk";
+    const hidden = isMasked ? Uint8Array.from(head.mask.values, (x) => (x ? 0 : 1)) : null;
+    const scale = signedScale(stage === "product" ? "q·k" : "score", values.values);
+    return { values, ...labels, rowTitle, columnTitle, scale, hidden };
+  }
+
+  /**
+   * Bars beside the weights: how widely each query's row spreads, what each key receives.
+   *
+   * @param {Shown} shown
+   * @returns {Sides}
+   */
+  #sides({ values, rows, columns }) {
+    const { sink } = this.scope.loaded.head;
+    const entropies = rowEntropies(values, Boolean(sink));
+    const most = Math.log2(values.columns + (sink ? 1 : 0)) || 1;
+    const received = columnSums(values);
+    const top = Math.max(...received);
+    /** @param {number} key */
+    const strongestQuery = (key) => argmax(rows.map((_, i) => rowOf(values, i)[key]));
+    return {
+      rows: Array.from(entropies, (bits, i) => ({
+        share: bits / most,
+        tip: `${rows[i]}: row entropy ${digits(bits, 2)} bits; click for its largest weight`,
+      })),
+      columns: Array.from(received, (sum, j) => ({
+        share: sum / top,
+        tip: `${columns[j]}: total attention received ${digits(sum, 2)}; click for the query that attends to it most`,
+      })),
+      pickRow: (i) => this.#pick(i, argmax(rowOf(values, i))),
+      pickColumn: (j) => this.#pick(strongestQuery(j), j),
+    };
+  }
+
+  // --- cells --------------------------------------------------------------------------------------
+
+  get #isOutput() {
+    return this.#stage === "output";
+  }
+
+  /**
+   * The mouse is over a cell: show it unless one is pinned.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #point(row, column) {
+    if (this.#isOutput) this.#dimension = column;
+    if (!this.scope.settings.cell) this.#show(row, this.#keyOf(row, column));
+    else if (this.#isOutput) this.#rest();
+  }
+
+  /**
+   * The key a place stands for; in z, whose columns are dimensions, the one already in view.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #keyOf(row, column) {
+    if (!this.#isOutput) return column;
+    const { head, steps } = this.scope.loaded;
+    const [, key] = this.scope.cell();
+    const isOpen = head.mask.values[row * head.mask.columns + key];
+    return isOpen ? key : argmax(rowOf(steps.weights, row));
+  }
+
+  /**
+   * Pin a cell, or unpin it.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #pick(row, column) {
+    const { cell: pinned } = this.scope.settings;
+    /** @type {[number, number]} */
+    const cell = [row, this.#keyOf(row, column)];
+    const isAgain = pinned && pinned[0] === cell[0] && pinned[1] === cell[1];
+    if (isAgain) this.scope.looked = cell; // unpinned, it stays in view
+    this.scope.setQuietly({ cell: isAgain ? null : cell });
+    this.#rest();
+    this.map.focus({ preventScroll: true });
+  }
+
+  #rest() {
+    this.#show(...this.scope.cell());
+  }
+
+  /**
+   * @param {number} query
+   * @param {number} key
+   */
+  #show(query, key) {
+    const { settings, loaded } = this.scope;
+    const stage = this.#stage;
+    const isPinned = Boolean(settings.cell);
+    const dimension = this.#dimension;
+    this.#at = [query, key];
+    this.heatMap.mark(query, this.#isOutput ? dimension : key, isPinned);
+    this.operands.show(query, key, { isPinned, stage, dimension });
+    this.formula.show(stage, { ...loaded, query, key, dimension });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const [query, key] = this.#at;
+    const column = this.#isOutput ? this.#dimension : key;
+    const size = this.heatMap.picture?.values ?? { rows: 1, columns: 1 };
+    const to = cellAfter(event.key, [query, column], size);
+    if (event.key === "Enter" || event.key === " ") this.#pick(query, column);
+    else if (event.key === "Escape") this.scope.setQuietly({ cell: null });
+    else if (to) this.#moveTo(to);
+    else return;
+    event.preventDefault();
+    if (!to) this.#rest();
+  }
+
+  /**
+   * Arrow keys carry a pinned cell along; else they only look.
+   *
+   * @param {[number, number]} place
+   */
+  #moveTo([row, column]) {
+    if (this.#isOutput) this.#dimension = column;
+    /** @type {[number, number]} */
+    const cell = [row, this.#isOutput ? this.#at[1] : column];
+    if (this.scope.settings.cell) this.scope.setQuietly({ cell });
+    else this.scope.looked = cell;
+    this.#show(...cell);
+    this.scope.say(this.scope.said, true);
+  }
+
+  // --- play ---------------------------------------------------------------------------------------
+
+  /** Go through all stages, or stop. */
+  play() {
+    if (this.#stopPlaying) return this.#stop();
+    const { steps } = this.scope.loaded;
+    const stages = this.scope.data.stages.filter(({ name }) => name in steps);
+    this.playButton.textContent = STOP;
+    this.scope.set({ stage: stages[0].name });
+    let at = 0;
+    this.#stopPlaying = this.lifetime.interval(() => {
+      at += 1;
+      if (at >= stages.length) this.#stop();
+      else this.scope.set({ stage: stages[at].name });
+    }, PLAY_MS);
+  }
+
+  #stop() {
+    this.#stopPlaying?.();
+    this.#stopPlaying = null;
+    this.playButton.textContent = PLAY;
+  }
+
+  /** @override */
+  leave() {
+    this.#stop();
+    this.panel.remove();
+  }
+
+  /** A long sentence gets the width for its map; the numbers then stand below the overview. */
+  #makeRoom() {
+    const { between, isWide, slot } = this.scope;
+    const isLong = isWide && between.keys.labels.length > LONG;
+    this.host.classList.toggle("hl-long", isLong);
+    this.heatMap.sizes.most = isLong ? HEIGHTS.long : HEIGHTS.usual;
+    const place = isLong ? slot : this.host;
+    if (this.panel.parentElement !== place) place.append(this.panel);
+  }
+
+  // --- to save ------------------------------------------------------------------------------------
+
+  /**
+   * @override
+   * @returns {Table | null}
+   */
+  table() {
+    const { picture } = this.heatMap;
+    if (!picture) return null;
+    const { queries, keys } = this.scope.between;
+    const corner = `${picture.rowTitle} \\ ${picture.columnTitle}`;
+    const columns = this.#isOutput ? null : keys.labels;
+    return { values: picture.values, rows: queries.labels, columns, corner };
+  }
+
+  /**
+   * @override
+   * @returns {Promise<Drawing[]>}
+   */
+  async drawings() {
+    const caption = `${this.says.textContent} ${this.scope.said}.`;
+    return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
+  }
+}
+
+/**
+ * How many rows of a head may attend to nothing, where there are some.
+ *
+ * @param {HeadArrays} head
+ */
+function emptyInWords({ mask }) {
+  const rows = Array.from({ length: mask.rows }, (_, i) => rowOf(mask, i));
+  const n = rows.filter((row) => !row.some(Boolean)).length;
+  return n ? ` Of ${n} ${n === 1 ? "row" : "rows"} that may attend to nothing, zeros.` : "";
+}
+
+/**
+ * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
+ * all, and a sink takes a share of each row.
+ *
+ * @param {Stage} stage
+ * @param {HeadArrays} head
+ * @returns {Stage}
+ */
+function worded(stage, head) {
+  if (stage.name === "masked" && head.mask.values.every(Boolean))
+    return { ...stage, says: "Nothing is masked here." };
+  if (stage.name === "weights") {
+    const says = head.sink ? "Each row becomes weights; the sink’s share is left out." : stage.says;
+    return { ...stage, says: says + emptyInWords(head) };
+  }
+  if (stage.name !== "scaled" || isUsualScale(head)) return stage;
+  const scale = scaleText(head);
+  const says =
+    scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
+  return { ...stage, text: `× ${scale}`, says };
+}

@@ -1,0 +1,59 @@
+"""What the digit pad is sent: the picture, its classes, and what one row of patches attends to."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis.patches import rollout
+from model.trace import Trace
+from viz.kit.part import Part
+from viz.kit.wire import Data, Settings, packed
+
+WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
+
+
+class Shipped(NamedTuple):
+    """The shipped pictures: which is shown, its class, how many there are, and those got wrong."""
+
+    chosen: int
+    label: int | None
+    n: int
+    wrong: Sequence[int]
+
+
+def answer_data(trace: Trace, query: int) -> Data:
+    """Logits (C,); of every head's pattern the row `query`, (L, H, T), and of the rollout, (T,)."""
+    patterns = [record.pattern for record in trace.attention]
+    assert trace.output is not None
+    return {
+        "query": query,
+        "logits": packed(trace.output[0].astype(np.float32)),
+        "rows": packed(np.stack([pattern[:, query] for pattern in patterns]).astype(np.float32)),
+        "rollout": packed(rollout(patterns)[query].astype(np.float32)),
+    }
+
+
+def digit_pad_part(
+    key: str, trace: Trace, pixels: bytes, asks: str, shipped: Shipped, settings: Settings
+) -> Part:
+    """The picture of a run as bytes, what the model answers, and where the browser asks for more.
+
+    `key` is that of the run; `asks` the place to ask at. settings: {"digit": number of the shipped
+    picture, "drawing": a drawn one as the address has it or nothing, "at": the head, "way": one of
+    WAYS}.
+    """
+    stream = trace.main
+    assert stream.pixels is not None
+    spec = {
+        "key": key,
+        "asks": asks,
+        "size": len(stream.pixels),
+        "side": stream.side,
+        "pixels": packed(np.frombuffer(pixels, np.uint8)),
+        "answer": answer_data(trace, 0),
+        "group": trace.groups[0].name,
+        "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
+        "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
+    }
+    return Part("digit_pad", spec, settings)

@@ -1,0 +1,379 @@
+// The editor: one head's pattern under a mask whose cells a person turns over, and what the model,
+// run again under that mask, says next. A weight on screen is always the model's for these edits;
+// until it has answered, the figures are dimmed.
+
+import { bytesOf, floatsOf } from "../arrays.js";
+import { button, html, radios, svg } from "../dom.js";
+import { ZOOMED_FROM } from "../figure.js";
+import { HeatMap } from "../marks/heatmap.js";
+import { Instrument, partOf } from "../instrument.js";
+
+/** @import { Place } from "../instrument.js" */
+import { cellAfter, within } from "../keyboard.js";
+import { matrix } from "../maths.js";
+import { strongestPairs } from "../measures.js";
+import { focusable, pairsInWords, weightScale } from "../patterns.js";
+import * as edits from "./mask_editor/edits.js";
+import { editMarks } from "./mask_editor/marks.js";
+import { NextTokens } from "./mask_editor/next_tokens.js";
+import { keepFingers, paintFrom } from "./mask_editor/painting.js";
+import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./mask_editor/words.js";
+
+/** @import { Cell } from "../keyboard.js" */
+/** @import { Matrix } from "../maths.js" */
+/** @import { Stream } from "../wire.js" */
+/** @import { EditorData } from "./mask_editor/wire.js" */
+
+const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this
+
+/** @extends {Instrument<EditorData>} */
+export class Editor extends Instrument {
+  /** The marked cell. @type {Cell} */
+  #at = [0, 0];
+  #hasMark = false;
+  #rows = 0;
+  #columns = 0;
+  /**
+   * The tokens of both axes; the same as long as the key is, so that labels stay as drawn.
+   *
+   * @type {Stream}
+   */
+  #stream;
+  /** The mask as it was. */
+  #base = new Uint8Array();
+  /** @type {Set<number>} */
+  #edits = new Set();
+  /** The mask as edited. */
+  #mask = new Uint8Array();
+  /** What is on screen. @type {{data: EditorData, values: Matrix} | null} */
+  #shown = null;
+  #isPainting = false;
+  /** Whether the next answer is to be read aloud. */
+  #isSpeaking = false;
+
+  /** @param {Place} place */
+  constructor(place) {
+    super(place, QUIET_MS);
+    const { root } = this;
+    this.title = html("h2");
+    this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
+    this.map = html("div", { class: "hl-map hl-editable" });
+    this.said = html("p", { class: "hl-said" });
+    this.changed = html("p", { class: "hl-caption", "data-edits": "" });
+    this.empty = html("p", { class: "hl-caption", "data-empty": "" });
+    this.marks = svg("svg", { class: "hl-sides hl-edits", "aria-hidden": "true" });
+    this.resetButton = button("Reset", () => this.#change(new Set()), { "data-do": "reset" });
+    this.rowButton = button("", () => this.#turnLine(this.#rowCells()), { "data-do": "row" });
+    this.keyButton = button("", () => this.#turnLine(this.#keyCells()), { "data-do": "key" });
+    this.drag = this.#makeDrag();
+    this.heatMap = this.#makeMap();
+    this.next = new NextTokens();
+    this.next.node.append(this.changed, this.empty);
+    const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next.node);
+    root.replaceChildren(this.spoken, editor);
+    this.lifetime.watchSize(this.next.node, () => this.next.draw());
+  }
+
+  #makeDrag() {
+    const options = [
+      { value: "paint", text: "Drag paints" },
+      { value: "zoom", text: "Drag zooms" },
+    ];
+    return radios("hl-drag", "Dragging the mouse", options, "paint", (value) => {
+      this.heatMap.sizes.drag = value === "zoom" ? "zoom" : false;
+      const { picture } = this.heatMap;
+      if (picture) this.heatMap.draw(picture, this.palette);
+    });
+  }
+
+  #makeMap() {
+    const heatMap = new HeatMap(this.map, this.lifetime, {
+      point: (row, column) => this.#show([row, column]),
+      pick: (row, column) => this.#clicked([row, column]),
+      leave: () => this.#rest(),
+      over: () => this.#showEdits(),
+      name: (axis, i) => this.#moveTo(axis === "row" ? [i, this.#at[1]] : [this.#at[0], i]),
+      drag: false,
+    });
+    heatMap.guides[0].before(this.marks);
+    this.map.addEventListener("pointerdown", (event) => this.#pressed(event), true);
+    keepFingers(this.map, heatMap);
+    this.map.addEventListener("keydown", (event) => this.#key(event));
+    return heatMap;
+  }
+
+  #layoutMap() {
+    const status = html("span", { class: "hl-caption hl-wait" }, RUNNING);
+    const head = html("div", { class: "hl-row hl-head-row" }, this.title, status);
+    const buttons = html("div", { class: "hl-row" });
+    buttons.append(this.resetButton, this.rowButton, this.keyButton, this.drag);
+    const label = { class: "hl-main", "aria-label": "The mask and the pattern" };
+    return html("section", label, head, buttons, this.said, this.map);
+  }
+
+  // --- what Python sends --------------------------------------------------------------------------
+
+  /**
+   * Take a run of the model; edits Python has not acknowledged stay.
+   *
+   * @override
+   * @param {boolean} isNew
+   */
+  update(isNew) {
+    const { data } = this;
+    if (isNew) this.#stream = data.stream;
+    const [rows, columns] = data.pattern.shape;
+    const values = matrix(rows, columns, floatsOf(data.pattern));
+    this.#rows = rows;
+    this.#columns = columns;
+    this.#base = bytesOf(data.base.bdata);
+    this.#at = within(this.#hasMark ? this.#at : strongest(values), { rows, columns });
+    this.#hasMark = true;
+    this.#edits = edits.readEdits(this.settings.edits, rows, columns);
+    this.#mask = edits.flipped(this.#base, this.#edits);
+    this.#drawAnswer(data, values);
+  }
+
+  /**
+   * Draw the model's numbers; they count as shown once all are on screen.
+   *
+   * @param {EditorData} data
+   * @param {Matrix} values
+   */
+  async #drawAnswer(data, values) {
+    const { labels, axis } = this.#stream;
+    const picture = {
+      kind: /** @type {const} */ ("self"),
+      values,
+      hidden: bytesOf(data.mask.bdata).map((isAllowed) => (isAllowed ? 0 : 1)),
+      ...{ rows: labels, columns: labels, rowLabels: axis, columnLabels: axis },
+      ...{ rowTitle: "query", columnTitle: "key" },
+      revision: data.key,
+    };
+    this.#settle();
+    try {
+      await this.heatMap.draw({ ...picture, scale: weightScale(picture) }, this.palette);
+    } catch (error) {
+      this.changed.textContent = error instanceof Error ? error.message : String(error);
+      return;
+    }
+    if (data !== this.data || this.lifetime.isOver) return; // a newer answer is being drawn
+    this.#shown = { data, values };
+    this.title.textContent = `${data.head} under this mask`;
+    this.drag.hidden = this.#columns <= ZOOMED_FROM;
+    const says = `Pattern of ${data.head}. ${pairsInWords(picture)}`;
+    focusable(this.map, `${says} Arrow keys move the cell, Space or Enter hides or shows it.`);
+    this.next.show(data, this.palette);
+    this.#settle();
+  }
+
+  /** Whether the numbers on screen are not, or not yet, those for the edits a person sees. */
+  get #isWaiting() {
+    return this.#shown?.data !== this.data || this.settings.edits !== this.data.settings.edits;
+  }
+
+  /** Everything that depends on the edits and on whether the model has answered them. */
+  #settle() {
+    const isWaiting = this.#isWaiting;
+    this.root.toggleAttribute("data-waiting", isWaiting);
+    this.root.dataset.drawn = isWaiting ? "" : `${this.data.key} editor ${this.settings.edits}`;
+    this.#showEdits();
+    this.#showWords();
+    this.#rest();
+    if (isWaiting || !this.#isSpeaking) return;
+    this.#isSpeaking = false;
+    this.#say();
+  }
+
+  // --- edits --------------------------------------------------------------------------------------
+
+  /**
+   * Show or hide cells, given as places in the matrix.
+   *
+   * @param {number[]} cells
+   * @param {boolean} isShown
+   */
+  #turn(cells, isShown) {
+    this.#change(edits.editedWith(this.#edits, this.#base, cells, isShown));
+  }
+
+  /** @param {Set<number>} changed */
+  #change(changed) {
+    const text = edits.writtenEdits(changed, this.#columns);
+    if (text === edits.writtenEdits(this.#edits, this.#columns)) return;
+    this.#edits = changed;
+    this.#mask = edits.flipped(this.#base, changed);
+    // With what they are edits of, should another map be on its way.
+    this.setQuietly({ edits: text, edits_of: this.data.settings.edits_of });
+    this.#settle();
+  }
+
+  #rowCells() {
+    return Array.from({ length: this.#columns }, (_, j) => this.#place([this.#at[0], j]));
+  }
+
+  #keyCells() {
+    return Array.from({ length: this.#rows }, (_, i) => this.#place([i, this.#at[1]]));
+  }
+
+  /**
+   * A cell's place in the matrix.
+   *
+   * @param {Cell} cell
+   */
+  #place([row, column]) {
+    return row * this.#columns + column;
+  }
+
+  /** @param {number[]} cells */
+  #isHidden(cells) {
+    return cells.every((i) => !this.#mask[i]);
+  }
+
+  /**
+   * Hide a row or a column; one that is hidden becomes as it was before all edits.
+   *
+   * @param {number[]} cells
+   */
+  #turnLine(cells) {
+    if (!this.#isHidden(cells)) return this.#turn(cells, false);
+    const inLine = new Set(cells);
+    this.#change(new Set([...this.#edits].filter((i) => !inLine.has(i))));
+  }
+
+  #flip() {
+    const i = this.#place(this.#at);
+    this.#turn([i], !this.#mask[i]);
+  }
+
+  // --- pointer ------------------------------------------------------------------------------------
+
+  /**
+   * Mouse, pen or finger turn the cell over and paint what they pass. Where the browser takes a
+   * finger for something else, such as a second one to zoom, nothing was painted.
+   *
+   * @param {PointerEvent} event
+   */
+  #pressed(event) {
+    this.#isPainting = false;
+    const isFirst = event.button === 0 && event.isPrimary;
+    const cell = isFirst && this.heatMap.cellAt(event);
+    if (!cell || this.heatMap.sizes.drag === "zoom") return;
+    this.#isPainting = true;
+    this.map.focus({ preventScroll: true });
+    this.#at = [cell.row, cell.column];
+    const before = this.#edits;
+    const isShown = !this.#mask[this.#place(this.#at)];
+    this.#turn([this.#place(this.#at)], isShown);
+    /** @param {{row: number, column: number}[]} passed */
+    const paint = (passed) => {
+      const cells = passed.map(({ row, column }) => /** @type {Cell} */ ([row, column]));
+      this.#at = cells[cells.length - 1];
+      this.#turn(
+        cells.map((each) => this.#place(each)),
+        isShown,
+      );
+      this.#rest();
+    };
+    paintFrom(this.heatMap, this.lifetime, cell, paint, () => this.#change(before));
+  }
+
+  /** @param {Cell} cell */
+  #clicked(cell) {
+    if (this.#isPainting) return; // turned over when it was pressed
+    this.#at = cell;
+    this.#flip();
+  }
+
+  // --- keyboard -----------------------------------------------------------------------------------
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const to = cellAfter(event.key, this.#at, { rows: this.#rows, columns: this.#columns });
+    if (to) this.#moveTo(to);
+    else if (event.key === "Enter" || event.key === " ") {
+      this.#isSpeaking = true; // the answer is worth hearing
+      this.#flip();
+      this.#say();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** @param {Cell} cell */
+  #moveTo(cell) {
+    this.#at = within(cell, { rows: this.#rows, columns: this.#columns });
+    this.#rest();
+    this.#showButtons();
+    this.#say();
+  }
+
+  #say() {
+    const words = this.said.textContent;
+    if (this.spoken.textContent !== words) this.spoken.textContent = words;
+  }
+
+  // --- words and marks ----------------------------------------------------------------------------
+
+  #rest() {
+    this.#show(this.#at);
+  }
+
+  /**
+   * Frame a cell and say what is in it.
+   *
+   * @param {Cell} cell
+   */
+  #show(cell) {
+    const [row, column] = cell;
+    this.heatMap.mark(row, column, row === this.#at[0] && column === this.#at[1]);
+    const weight = this.#isWaiting ? undefined : this.#shown?.values.values[this.#place(cell)];
+    const isHidden = !this.#mask[this.#place(cell)];
+    const what = { isHidden, isEdited: this.#edits.has(this.#place(cell)), weight };
+    this.said.replaceChildren(...cellInWords(this.#stream, cell, what));
+    this.said.dataset.pair = cell.join("-");
+  }
+
+  #showWords() {
+    this.changed.replaceChildren(...editsInWords(this.#stream, this.#mask, this.#edits));
+    const rows = edits.emptyRows(this.#mask, this.#columns);
+    this.empty.replaceChildren(...emptyRowsInWords(this.#stream, rows));
+    this.empty.hidden = !rows.length;
+    this.#showButtons();
+  }
+
+  #showButtons() {
+    const [query, key] = this.#at.map((i) => html("bdi", null, this.#stream.labels[i]));
+    const isEmpty = this.#isHidden(this.#rowCells());
+    const isHidden = this.#isHidden(this.#keyCells());
+    const row = isEmpty ? "Restore this row: " : "Mask whole row: ";
+    const column = isHidden
+      ? "Restore this key for all queries: "
+      : "Mask this key for all queries: ";
+    this.rowButton.replaceChildren(row, query);
+    this.keyButton.replaceChildren(column, key);
+    this.resetButton.setAttribute("aria-disabled", String(!this.#edits.size)); // it keeps the focus
+  }
+
+  /** A mark on every edited cell; over cells the model has not answered yet, hatching or nothing. */
+  #showEdits() {
+    const hidden = this.heatMap.picture?.hidden;
+    if (hidden?.length !== this.#mask.length) return; // the map of a new sentence is being drawn
+    const marks = editMarks(this.#mask, hidden, this.#edits, (i) =>
+      this.heatMap.boxOf(Math.floor(i / this.#columns), i % this.#columns),
+    );
+    this.marks.replaceChildren(...marks);
+  }
+}
+
+/**
+ * The strongest pair of a pattern, the first key and the diagonal last: where to look first.
+ *
+ * @param {Matrix} values
+ * @returns {Cell}
+ */
+function strongest(values) {
+  const [pair] = strongestPairs(values, 1);
+  return pair ? [pair.query, pair.key] : [0, 0];
+}
+
+export default partOf("mask_editor", Editor);

@@ -1,0 +1,34 @@
+"""What pickers are sent: lists to choose from, and what is chosen of each."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from viz.kit.part import Part
+from viz.kit.wire import Option, options_data
+
+
+class Picker(NamedTuple):
+    """One list, by the name of its setting. Without a choice, it shows its `placeholder`."""
+
+    name: str
+    label: str
+    options: Sequence[Option]
+    chosen: str
+    placeholder: str | None = None
+
+
+def pickers_part(pickers: Sequence[Picker]) -> Part:
+    """Lists side by side. Where there is a placeholder, nothing stays chosen."""
+    spec = {
+        "key": " ".join(picker.name for picker in pickers),
+        "pickers": [
+            {
+                "name": picker.name,
+                "label": picker.label,
+                "options": options_data(picker.options),
+                "placeholder": picker.placeholder,
+            }
+            for picker in pickers
+        ],
+    }
+    return Part("pickers", spec, {picker.name: picker.chosen for picker in pickers})

@@ -1,0 +1,113 @@
+"""What the writer is sent: a text and how it came about, and the distribution that is shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz.figures.labels import token_labels
+from viz.kit.part import Part
+from viz.kit.sampling import limits_data
+from viz.kit.wire import Data, Settings, axis_labels, finite
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenToken:
+    """One new token: how it was drawn, and what the position that predicted it attended to.
+
+    `is_put` says that a person put it there, and nothing was drawn.
+    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
+    """
+
+    token_id: int
+    rank: int
+    before: float
+    prob: float
+    n_kept: int
+    attention: tuple[np.ndarray, ...]
+    n_dropped: int
+    is_put: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenText:
+    """A text while it is written: the prompt's tokens first, then one token for each step.
+
+    `steps` are as `step_data` gives them, for the head that is named; `given` are the probabilities
+    predicted for the prompt's tokens, NaN for the first. `marks` say in words what changed before a
+    new token, by its number; `note` is what there is to say about all of it.
+    """
+
+    tokens: Sequence[str]
+    steps: Sequence[Data]
+    given: Sequence[float]
+    marks: dict[int, str]
+    head_name: str
+    is_running: bool
+    note: str
+    address: str  # where the browser asks for more of it
+
+
+def sampling_part(
+    key: str,
+    text: WrittenText,
+    shown: Data,
+    settings: Settings,
+    *,
+    is_greedy: bool = False,
+) -> Part:
+    """The text, its steps, and `shown`, as `distribution_data` gives it.
+
+    `key` is new when anything but head, steps and settings is.
+    """
+    labels = token_labels(text.tokens)
+    spec = {
+        "key": key,
+        "head": text.head_name,
+        "labels": labels,
+        "axis": axis_labels(labels),
+        "n_prompt": len(text.tokens) - len(text.steps),
+        "steps": text.steps,
+        "given": [finite(p) for p in text.given],
+        "marks": marks_data(text.marks),
+        "running": text.is_running,
+        "note": text.note,
+        "address": text.address,
+        "greedy": is_greedy,
+        "shown": shown,
+        **limits_data(),
+    }
+    return Part("sampling", spec, settings)
+
+
+def marks_data(marks: dict[int, str]) -> list[Data]:
+    """What changed before new tokens, in words."""
+    return [{"at": at, "text": words} for at, words in sorted(marks.items())]
+
+
+def new_labels(tokens: Sequence[str], since: int) -> Data:
+    """Labels of the tokens from `since` on; each depends on the token before it."""
+    first = max(0, since - 1)
+    labels = token_labels(tokens[first:])[since - first :]
+    return {"labels": labels, "axis": axis_labels(labels)}
+
+
+def step_data(step: WrittenToken, layer: int, head: int) -> Data:
+    """One step: how it was drawn, and what one head and all heads attended to."""
+    mean = np.asarray(sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention))
+    return {
+        "token_id": step.token_id,
+        "rank": step.rank,
+        "before": step.before,
+        "prob": step.prob,
+        "kept": step.n_kept,
+        "put": step.is_put,
+        "n_dropped": step.n_dropped,
+        "row": _short(step.attention[layer][head]),
+        "mean": _short(mean),
+    }
+
+
+def _short(weights: np.ndarray) -> list[float]:
+    """Weights to five places; float32 as it is would be written in seventeen."""
+    return weights.astype(np.float64).round(5).tolist()

@@ -1,0 +1,339 @@
+// One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
+
+import { floatsOf } from "../../arrays.js";
+import { button, digits, equals, fillOnce, html, math, numbered, operand, svg } from "../../dom.js";
+import { applied, draws, entropy, powers, probabilities, sortedIds } from "../../sampling.js";
+import { drawCurve, spacedRanks } from "./curve.js";
+import { NAMES } from "./sliders.js";
+
+/** @import { Step } from "../../sampling.js" */
+/** @import { Palette, SamplerSettings } from "../../wire.js" */
+/** @import { ShownDistribution } from "./wire.js" */
+
+const OTHERS = "all others";
+const LEGEND = "grey: predicted; colour: sampled from; dashed: removed; ★ greedy";
+const MANY = 100; // draws of a histogram
+const MEANS = {
+  entropy:
+    "How open the choice is: −Σ p ln p, in nats (1 nat = 1.44 bits). 0 where one token is certain.",
+  perplexity: "e to the entropy: among so many equally likely tokens the choice would be as open.",
+};
+
+/**
+ * A token's bar: its number among the sorted logits, and the nodes that show it.
+ *
+ * @typedef {object} Bar
+ * @property {HTMLElement} item
+ * @property {HTMLButtonElement} name
+ * @property {HTMLElement} before
+ * @property {HTMLElement} after
+ * @property {HTMLElement} lost
+ * @property {HTMLElement} count
+ * @property {HTMLElement} number
+ */
+
+export class Distribution {
+  /** Logits, the largest first. */
+  #sorted = new Float32Array();
+  /** Their ids. */
+  #ids = new Uint32Array();
+  /** Their probabilities before any step. */
+  #before = new Float64Array();
+  #entropyBefore = 0;
+  /** @type {number[]} */
+  #ranks = [];
+  #key = "";
+  /** Places among the sorted logits of the tokens shown by name. @type {number[]} */
+  #places = [];
+  /** What is drawn from now. */
+  #after = new Float64Array();
+  /** How often each place was drawn. @type {Map<number, number>} */
+  #counts = new Map();
+  #nDrawn = 0;
+  /** The place drawn last. @type {number | null} */
+  #drawn = null;
+  /** @type {Bar[]} */
+  #bars = [];
+  /** @type {ShownDistribution} */
+  #data;
+
+  canPut = false;
+
+  /**
+   * @param {(id: number) => void} pick a person chose the token of a bar, or the one drawn
+   * @param {() => void} redraw show what was drawn
+   */
+  constructor(pick, redraw) {
+    this.pick = pick;
+    this.redraw = redraw;
+    this.title = html("h3", null, "Next token");
+    this.list = html("ol", { class: "hl-dist" });
+    this.others = html("p", { class: "hl-caption hl-one-line" });
+    this.drawnSays = html("span", { class: "hl-caption", role: "status" });
+    this.append = button("Append", () => this.#append(), { disabled: true });
+    this.drawers = [
+      button("Draw one", () => this.#draw(1)),
+      button(`Draw ${MANY}`, () => this.#draw(MANY)),
+    ];
+    const row = { class: "hl-row hl-draws" };
+    this.node = html(
+      "section",
+      { class: "hl-panel hl-distribution", "aria-label": "Distribution" },
+      html("div", row, this.title, ...this.drawers, this.append, this.drawnSays),
+      this.list,
+      axis(),
+      this.others,
+      html("p", { class: "hl-caption hl-one-line" }, LEGEND),
+    );
+    this.curve = svg("svg", { class: "hl-curve", role: "img", width: "100%" });
+    this.table = html("table", { class: "hl-draws-table" });
+    this.facts = html("dl", { class: "hl-numbers" });
+    this.formula = html("div", { class: "hl-formula" });
+    const left = { class: "hl-panel hl-operands", "aria-label": "What is left" };
+    this.left = html("section", left, this.table, this.facts, this.curve, this.formula);
+  }
+
+  /** How many tokens there are. */
+  get size() {
+    return this.#sorted.length;
+  }
+
+  /**
+   * Take a distribution: what was drawn from another one goes.
+   *
+   * @param {ShownDistribution} data
+   */
+  take(data) {
+    this.#data = data;
+    if (data.key === this.#key) return;
+    this.#key = data.key;
+    const logits = floatsOf(data.logits);
+    this.#ids = sortedIds(logits);
+    this.#sorted = Float32Array.from(this.#ids, (id) => logits[id]);
+    this.#before = probabilities(this.#sorted, 1);
+    this.#entropyBefore = entropy(this.#before);
+    this.#ranks = spacedRanks(this.#sorted.length);
+    this.#places = data.ids.map((id) => this.#ids.indexOf(id));
+    this.#forget();
+    this.#makeBars();
+  }
+
+  /** What was drawn is of settings that hold no more. */
+  #forget() {
+    this.#counts.clear();
+    this.#nDrawn = 0;
+    this.#drawn = null;
+  }
+
+  /** Settings have changed: what was drawn was drawn with others. */
+  changed() {
+    if (this.#nDrawn) this.#forget();
+  }
+
+  // --- what is shown ------------------------------------------------------------------------------
+
+  /**
+   * Everything from the logits: called for every movement of a slider.
+   *
+   * @param {SamplerSettings} sampling
+   * @param {{palette: Palette, slack: number, title: string, canPut: boolean, isOver: boolean, isRunning: boolean}} look
+   *   `isOver` says that a token is there already, which a chosen one would replace
+   */
+  show(sampling, { palette, slack, title, canPut, isOver, isRunning }) {
+    const sorted = this.#sorted;
+    const { steps, count } = applied(sorted, sampling, slack);
+    const tempered = probabilities(sorted, sampling.temperature);
+    this.#after = probabilities(sorted, sampling.temperature, count);
+    this.title.textContent = title;
+    this.canPut = canPut;
+    for (const drawer of this.drawers) drawer.disabled = isRunning; // it draws for itself
+    this.append.textContent = isOver ? "Put instead" : "Append";
+    this.#showTable(steps);
+    this.#showFacts();
+    drawCurve(this.curve, tempered, this.#ranks, count, palette);
+    this.#showFormula(sampling);
+    this.#showBars(tempered);
+  }
+
+  #makeBars() {
+    const { ids, labels, drawn } = this.#data;
+    this.#bars = ids.map((id, i) => {
+      const isDrawn = id === drawn;
+      const isBest = this.#places[i] === 0;
+      const sign = `${isDrawn ? "▸ " : ""}${isBest ? "★ " : ""}`;
+      const attributes = { type: "button", class: "hl-dist-name", onclick: () => this.#choose(id) };
+      const name = html("button", attributes, sign, html("bdi", null, labels[i]));
+      /** @param {string} kind */
+      const part = (kind) => html("i", { class: `hl-dist-${kind}` });
+      const [before, after, lost, count] = ["before", "after", "lost", "count"].map(part);
+      const number = html("span", { class: "hl-dist-number" });
+      const track = html("span", { class: "hl-dist-track" }, before, after, lost, count);
+      const item = html("li", { class: isDrawn ? "hl-is-drawn" : null }, name, track, number);
+      return { item, name, before, after, lost, count, number };
+    });
+    this.list.replaceChildren(...this.#bars.map(({ item }) => item));
+  }
+
+  /** @param {Float64Array} tempered */
+  #showBars(tempered) {
+    const { labels, signs } = this.#data;
+    this.#bars.forEach((bar, i) => {
+      const place = this.#places[i];
+      const after = this.#after[place] ?? 0;
+      const isKept = place < this.#after.length;
+      width(bar.before, this.#before[place]);
+      width(bar.after, after);
+      width(bar.lost, isKept ? 0 : tempered[place]);
+      bar.after.dataset.after = String(after);
+      const n = this.#counts.get(place) ?? 0;
+      bar.count.hidden = !n;
+      bar.count.style.left = percent(n / Math.max(this.#nDrawn, 1));
+      const probability = isKept && numbered(after, "sampled");
+      bar.number.replaceChildren(probability || "removed");
+      if (this.#nDrawn > 1 && isKept) bar.number.append(` · ${n}×`);
+      bar.name.disabled = !this.canPut;
+      bar.item.classList.toggle("hl-just-drawn", place === this.#drawn);
+    });
+    const named = new Set(this.#places);
+    const [predicted, others] = [this.#before, this.#after].map((all) =>
+      all.reduce((sum, p, place) => (named.has(place) ? sum : sum + p), 0),
+    );
+    this.others.dataset.after = String(others);
+    const n = [...this.#counts].reduce(
+      (sum, [place, times]) => sum + (named.has(place) ? 0 : times),
+      0,
+    );
+    const drawn = this.#nDrawn > 1 ? `, drawn ${n}×` : "";
+    this.others.textContent = `${OTHERS}: ${digits(predicted)} predicted, ${digits(others)} sampled from${drawn}${signs && `; ${signs}`}`;
+    const top = this.#places.slice(0, 3).map((place, i) => {
+      return `${labels[i]}: ${digits(this.#before[place], 3)} predicted, ${digits(this.#after[place] ?? 0, 3)} sampled from`;
+    });
+    this.list.setAttribute("aria-label", `Leading tokens. ${top.join("; ")}.`);
+    this.append.disabled = !this.canPut || this.#drawn === null;
+    this.#sayDrawn();
+  }
+
+  /** @param {Step[]} steps */
+  #showTable(steps) {
+    const head = ["After", "tokens left", "share of mass kept"].map((text) =>
+      html("th", { scope: "col" }, text),
+    );
+    fillOnce(this.table, steps.map(({ name }) => name).join(), () => [
+      html("thead", null, html("tr", null, head)),
+      html(
+        "tbody",
+        null,
+        steps.map(({ name }) =>
+          html(
+            "tr",
+            { "data-step": name },
+            html("th", { scope: "row" }, NAMES[name]),
+            html("td"),
+            html("td"),
+          ),
+        ),
+      ),
+    ]);
+    steps.forEach(({ count, mass }, i) => {
+      const [left, share] = this.table.tBodies[0].rows[i].querySelectorAll("td");
+      left.textContent = count.toLocaleString("en");
+      share.textContent = digits(mass);
+    });
+  }
+
+  #showFacts() {
+    const [before, nats] = [this.#entropyBefore, entropy(this.#after)];
+    const facts = [
+      [MEANS.entropy, "entropy before, nats", digits(before, 3), "entropy-before"],
+      [MEANS.entropy, "entropy after, nats", digits(nats, 3), "entropy-after"],
+      [MEANS.perplexity, "perplexity before", digits(Math.exp(before), 1), "perplexity-before"],
+      [MEANS.perplexity, "perplexity after", digits(Math.exp(nats), 1), "perplexity-after"],
+    ];
+    this.facts.replaceChildren(
+      ...facts.map(([title, name, value, key]) => {
+        const number = { "data-number": key };
+        return html("div", { title }, html("dt", null, name), html("dd", number, value));
+      }),
+    );
+  }
+
+  /**
+   * The most likely token's probability with its numbers.
+   *
+   * @param {SamplerSettings} sampling
+   */
+  #showFormula({ temperature }) {
+    const [logit] = this.#sorted;
+    const { total } = powers(this.#sorted, temperature, this.#after.length);
+    const log = logit / temperature + Math.log(total);
+    /** @param {string} text */
+    const mn = (text) => math("mn", null, text);
+    /** @param {string} text */
+    const mo = (text) => math("mo", null, text);
+    /** @param {Element[]} parts */
+    const row = (parts) => math("mrow", null, parts);
+    const quotient = `${operand(logit)} / ${digits(temperature, 2)}`;
+    const exponent = [mn(quotient), mo(log < 0 ? "+" : "−"), mn(operand(Math.abs(log)))];
+    const power = math("msup", null, math("mi", null, "e"), row(exponent));
+    const [relation, probability] = equals(this.#after[0]).split(" ");
+    const p = [math("mi", null, "p"), mo("="), power, mo(relation), mn(probability)];
+    const token = html("bdi", null, this.#data.labels[0]);
+    this.formula.replaceChildren(
+      html("p", { class: "hl-caption" }, "★ greedy’s choice, ", token, ":"),
+      math("math", { display: "block" }, row(p)),
+    );
+  }
+
+  // --- what a person does -------------------------------------------------------------------------
+
+  /** @param {number} id */
+  #choose(id) {
+    if (this.canPut) this.pick(id);
+  }
+
+  #append() {
+    if (this.#drawn !== null) this.#choose(this.#ids[this.#drawn]);
+  }
+
+  /** @param {number} n */
+  #draw(n) {
+    this.#forget();
+    const places = draws(this.#after, n, Math.random);
+    for (const place of places) this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
+    this.#nDrawn = n;
+    this.#drawn = n === 1 ? places[0] : null;
+    this.redraw();
+  }
+
+  #sayDrawn() {
+    const i = this.#drawn === null ? -1 : this.#places.indexOf(this.#drawn);
+    if (this.#nDrawn > 1) this.drawnSays.textContent = "▾ share of 100 draws";
+    else if (this.#drawn === null) this.drawnSays.textContent = "";
+    else if (i < 0)
+      this.drawnSays.textContent = `drawn: one of the others, rank ${this.#drawn + 1}`;
+    else this.drawnSays.replaceChildren("drawn: ", html("bdi", null, this.#data.labels[i]));
+  }
+}
+
+/** The scale of the bars: the same for every distribution, so that they stand still. */
+function axis() {
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
+    const tick = html("span", null, String(share));
+    tick.style.left = percent(share);
+    return tick;
+  });
+  return html("div", { class: "hl-dist-axis", "aria-hidden": "true" }, html("div", null, ticks));
+}
+
+/**
+ * @param {HTMLElement} bar
+ * @param {number} share
+ */
+function width(bar, share) {
+  bar.style.width = percent(share);
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${(100 * share).toFixed(3)}%`;
+}

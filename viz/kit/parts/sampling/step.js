@@ -1,0 +1,40 @@
+// One new token in words: how it was drawn, and what was attended to.
+
+import { digits, html } from "../../dom.js";
+import { argmax } from "../../measures.js";
+
+/** @import { WriterData } from "./wire.js" */
+
+/**
+ * @param {WriterData} data
+ * @param {number} at the new token, from 0
+ * @param {{averaged: boolean, weights: number[]}} attention what it is shown with
+ * @returns {(Node | string)[]}
+ */
+export function stepInWords(data, at, { averaged, weights }) {
+  const { steps, labels, n_prompt, head, marks } = data;
+  const step = steps[at];
+  const best = argmax(weights);
+  const who = averaged ? "On average all heads attend" : `${head} attends`;
+  const mark = marks.find((one) => one.at === at)?.text;
+  const dropped = step.n_dropped ? "; struck out: dropped from the context" : "";
+  return [
+    `Token ${at + 1} of ${steps.length}: `,
+    html("bdi", null, labels[n_prompt + at]),
+    `, ${step.put ? "put here; it is drawn" : "drawn"} with probability ${digits(step.prob)} (rank ${step.rank + 1}; p = ${digits(step.before)} before the filters). ${who} most to `,
+    html("bdi", null, labels[step.n_dropped + best]),
+    ` (${digits(weights[best], 3)}). Shade: attention from the previous position${dropped}.${mark ? ` ◆ ${mark}.` : ""}`,
+  ];
+}
+
+/**
+ * What there is to say while no new token is shown: of one of the prompt, what was predicted.
+ *
+ * @param {WriterData} data
+ * @param {number | null} chosen
+ */
+export function beforeAnyStep({ given }, chosen) {
+  const p = chosen === null ? null : (given[chosen] ?? null);
+  const words = "Press Start: the model continues your text, one token at a time.";
+  return p === null ? words : `Predicted with ${digits(p)}.`;
+}

@@ -1,0 +1,102 @@
+// What the writer is sent.
+
+/** @import { Bounds, InstrumentData, PackedArray, SamplerSettings } from "../../wire.js" */
+
+/** @typedef {{temperature: Bounds, top_p: Bounds, min_p: Bounds}} SliderBounds */
+
+/**
+ * What comes, or came, as one token of a text. `sampling` is what a written token was drawn with;
+ * null where the sliders say how to draw.
+ *
+ * @typedef {object} ShownDistribution
+ * @property {string} key new when the numbers are
+ * @property {number} at the token's number in the whole text
+ * @property {PackedArray} logits (vocabulary,)
+ * @property {number[]} ids of the tokens shown by name: the leading ones, and the drawn one
+ * @property {string[]} labels of the same
+ * @property {string} signs what signs in them mean, or empty
+ * @property {SamplerSettings | null} sampling
+ * @property {number | null} drawn the id of the token that is there
+ */
+
+/**
+ * One new token, how it was drawn, and what the position before it attended to.
+ *
+ * @typedef {object} WriterStep
+ * @property {number} token_id
+ * @property {number} rank from 0
+ * @property {number} before its predicted probability
+ * @property {number} prob the probability it was drawn with
+ * @property {number} kept how many tokens could be drawn
+ * @property {boolean} put whether a person put it there
+ * @property {number} n_dropped tokens the context had let go of
+ * @property {number[]} row weights of this head on the tokens still in the context
+ * @property {number[]} mean the same, mean of all heads
+ */
+
+/**
+ * What changed before a new token, in words.
+ *
+ * @typedef {object} Mark
+ * @property {number} at the new token, from 0
+ * @property {string} text
+ */
+
+/**
+ * What a person asks for: to put a token in a place of the whole text, or to write again from it.
+ * `id` tells one time from another.
+ *
+ * @typedef {{id: string, kind: "put" | "again", at: number, token: number | null}} Act
+ */
+
+/**
+ * The sliders, and `at`, the token of the whole text whose distribution is shown; null follows the
+ * newest.
+ *
+ * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null}} WriterSettings
+ */
+
+/**
+ * @typedef {object} WriterFields
+ * @property {string} head its name
+ * @property {string[]} labels of the prompt and all new tokens
+ * @property {string[]} axis the same, short and escaped for Plotly
+ * @property {number} n_prompt
+ * @property {WriterStep[]} steps
+ * @property {(number | null)[]} given the probability predicted for each token of the prompt
+ * @property {Mark[]} marks
+ * @property {boolean} running
+ * @property {string} note what there is to say about the whole text
+ * @property {string} address where to ask for more of it
+ * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
+ * @property {ShownDistribution} shown
+ * @property {SliderBounds} bounds
+ * @property {number} slack a cut that rounding alone would move
+ * @property {WriterSettings} settings
+ */
+
+/** @typedef {InstrumentData & WriterFields} WriterData */
+
+/**
+ * What the browser asks between two runs of the page: how many new tokens it has, the sliders, and
+ * the token whose distribution it shows.
+ *
+ * @typedef {{known: number, settings: SamplerSettings, at: number | null}} Question
+ */
+
+/**
+ * What is new since the `known` new tokens; the rest is of the whole text.
+ *
+ * @typedef {object} More
+ * @property {string} key of the text, as in the data of the page
+ * @property {number} known
+ * @property {WriterStep[]} steps
+ * @property {string[]} labels of the new tokens
+ * @property {string[]} axis
+ * @property {Mark[]} marks
+ * @property {boolean} running
+ * @property {string} note
+ * @property {ShownDistribution} shown
+ */
+
+export {};

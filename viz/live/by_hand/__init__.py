@@ -1,1 +1,0 @@
-"""Attention by hand: numbers to change cell by cell, and every step of them."""

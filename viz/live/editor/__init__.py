@@ -1,1 +1,0 @@
-"""The editor: a mask edited by hand, and what the model makes of it."""

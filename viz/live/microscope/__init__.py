@@ -1,1 +1,0 @@
-"""The microscope: all heads at a glance, and one head taken apart."""

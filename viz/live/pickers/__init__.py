@@ -1,1 +1,0 @@
-"""Pickers: lists to choose from, side by side."""

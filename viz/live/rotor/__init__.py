@@ -1,1 +1,0 @@
-"""The rotor: pairs of dimensions that rotate with their position."""

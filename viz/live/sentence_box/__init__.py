@@ -1,1 +1,0 @@
-"""The sentence box: a text of several lines, sent while it is typed."""

@@ -1,1 +1,0 @@
-"""The writer: a text while it is generated, and what each new token attended to."""
