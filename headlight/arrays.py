@@ -10,7 +10,7 @@ from model.data.pieces import names_of_any
 from model.lines import one_line
 from model.trace import Stream
 from viz.kit.part import Part
-from viz.kit.parts.heads import patterns_part
+from viz.kit.parts.attention import patterns_part
 
 WANTED = (
     "give (layers, heads, queries, keys), or a list with (heads, queries, keys) or (1, heads, "

@@ -21,7 +21,7 @@ from model.survey.measured import of_model, on_input
 from model.trace import Trace
 from viz.figures.lens import row_names
 from viz.kit.part import Part
-from viz.kit.parts.heads import heads_part
+from viz.kit.parts.attention import attention_part
 
 
 def opened(given: Any, tokenizer: Any, device: str) -> "Model":  # noqa: ANN401
@@ -145,7 +145,7 @@ class Run:
     @cached_property
     def part(self) -> Part:
         """The picture."""
-        return heads_part(self.trace)
+        return attention_part(self.trace, model=self.opened.name)
 
     def _ipython_display_(self) -> None:
         self.part._ipython_display_()

@@ -19,7 +19,6 @@ _NOT_LOADED = {
     "live/refused.js",
     "live/settled.js",
     "live/opening/opening.js",
-    "live/offline/offline.js",
     "kit/hosts/jupyter.js",
 }
 # Home is where people begin; the other parts are loaded after it, or when wanted.

@@ -24,18 +24,17 @@
  */
 
 /**
- * One head as it ran: its own numbers, and what the model made of them. `scale`, `softcap` and `sink`
- * are 1 × 1.
+ * One head as it ran: its own numbers, and what the model made of them.
  *
  * @typedef {object} HeadArrays
  * @property {Matrix} q (Tq, Dh)
  * @property {Matrix} k (Tk, Dh)
  * @property {Matrix} v (Tk, Dh)
  * @property {Matrix} mask (Tq, Tk), 1 where attention is allowed
- * @property {Matrix} scale what q·kᵀ is multiplied with
+ * @property {number} scale what q·kᵀ is multiplied with
  * @property {Matrix} [bias] (Tq, Tk), added to the scores
- * @property {Matrix} [softcap] beyond which scores are bent
- * @property {Matrix} [sink] the score of one key more in each row, which has no value
+ * @property {number} [softcap] beyond which scores are bent
+ * @property {number} [sink] the score of one key more in each row, which has no value
  * @property {Matrix} pattern (Tq, Tk)
  * @property {string[]} stages how the pattern came about, as its record says: names of `STAGES`, in
  *   order, and of what nobody here can compute
@@ -50,10 +49,10 @@
 /**
  * The steps of a head by their names, q·kᵀ, what its stages make of it, each (Tq, Tk), and the output
  * z (Tq, Dh). A head has the stages that it has; of one that cannot be computed the run's weights and
- * output are all there is.
+ * output are all there is; where its values are not known, its weights.
  *
  * @typedef {"product" | "scaled" | "biased" | "capped" | "masked" | "sunk" | "weights" | "output"} StepName
- * @typedef {Partial<Record<StepName, Matrix>> & {weights: Matrix, output: Matrix}} Steps
+ * @typedef {Partial<Record<StepName, Matrix>> & {weights: Matrix}} Steps
  */
 
 /**
@@ -182,17 +181,17 @@ export function weightedValues(pattern, v) {
  */
 const STAGES = {
   scaled: (scores, head, { scale = true }) => {
-    const factor = scale ? scaleOf(head) : 1;
+    const factor = scale ? head.scale : 1;
     return mapped(scores, (value) => value * factor);
   },
   biased: (scores, { bias }) => mapped(scores, (value, i) => value + (bias?.values[i] ?? NaN)),
   capped: (scores, { softcap }) => {
-    const cap = softcap?.values[0] ?? NaN;
+    const cap = softcap ?? NaN;
     return mapped(scores, (value) => cap * Math.tanh(value / cap));
   },
   masked: (scores, head, { mask = true }) => (mask ? masked(scores, head.mask.values) : scores),
   sunk: (scores) => scores, // no score changes: the sink joins the softmax
-  weights: (scores, { sink }, { temperature }) => softmaxRows(scores, temperature, sink?.values[0]),
+  weights: (scores, { sink }, { temperature }) => softmaxRows(scores, temperature, sink),
 };
 
 /**
@@ -200,7 +199,7 @@ const STAGES = {
  *
  * @param {HeadInputs} head
  * @param {Changes} [changes]
- * @returns {Steps}
+ * @returns {Steps & {output: Matrix}}
  */
 export function steps(head, changes = {}) {
   let scores = products(head.q, head.k);
@@ -237,19 +236,10 @@ export function furthest(a, b) {
 }
 
 /**
- * What a head's q·kᵀ is multiplied with.
+ * Whether a head's q·kᵀ is multiplied with the usual 1/√d_head.
  *
- * @param {{scale: Matrix}} head
- */
-export function scaleOf({ scale }) {
-  return scale.values[0];
-}
-
-/**
- * Whether that is the usual 1/√d_head.
- *
- * @param {{scale: Matrix, q: Matrix}} head
+ * @param {{scale: number, q: Matrix}} head
  */
 export function isUsualScale(head) {
-  return Math.abs(scaleOf(head) * Math.sqrt(head.q.columns) - 1) < 1e-6;
+  return Math.abs(head.scale * Math.sqrt(head.q.columns) - 1) < 1e-6;
 }

@@ -1,14 +1,15 @@
 // What one part shows and what a person chose in it. It knows no host: a channel carries what is
 // chosen to Python, and fetches arrays.
 
-import { decoded } from "./arrays.js";
+import { decoded, deflated } from "./arrays.js";
 import { Conversation, same } from "./conversation.js";
 
 /** @import { Lifetime } from "./lifetime.js" */
 /** @import { Decoded } from "./arrays.js" */
 /** @import { Message, Palette } from "./wire.js" */
 
-const KEPT_ARRAYS = 64;
+const CONTENTS = `"/*${"contents"}*/"`; // its place in kit/hosts/page.html, nowhere else in the page
+const KEPT_BYTES = 2 ** 28;
 
 /**
  * What Python says: what to show, what is chosen, and which arrays can be loaded. Of an array the
@@ -31,7 +32,7 @@ const KEPT_ARRAYS = 64;
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
  * @property {string} [source]
- * @property {(key: string) => void} [lost]
+ * @property {() => Promise<string>} [page] a page for a file of its own, to be filled in
  * @property {(heads: import("./wire.js").Differing[]) => void} [differs]
  * @property {(n: number) => void} [tick]
  */
@@ -95,6 +96,11 @@ export class Model {
     this.conversation.flush();
   }
 
+  /** Whether it can be saved as a file of its own. */
+  get canSave() {
+    return Boolean(this.channel.page);
+  }
+
   /** Whether Python has yet to hear of a choice, or to take it over. */
   get isPending() {
     return this.conversation.isPending;
@@ -142,9 +148,34 @@ export class Model {
     this.#loaded.delete(path); // and back in, as the last used
     this.#loaded.set(path, array);
     if (!known) array.catch(() => this.#loaded.delete(path)); // so that it can be asked again
-    const [oldest] = this.#loaded.keys();
-    if (this.#loaded.size > KEPT_ARRAYS) this.#loaded.delete(oldest);
+    if (!known) this.#makeRoom();
     return array;
+  }
+
+  /** Let go of what was used longest ago, where what is kept is too much. */
+  async #makeRoom() {
+    let bytes = 0;
+    for (const [path, array] of [...this.#loaded].reverse()) {
+      bytes += (await array.catch(() => null))?.values.byteLength ?? 0;
+      if (bytes > KEPT_BYTES) this.#loaded.delete(path);
+    }
+  }
+
+  /** The text of a file that opens without Python, with all that was loaded by now. */
+  async saved() {
+    const page = await this.channel.page?.();
+    if (!page) throw new Error("no app is here to do it");
+    const { spec, state, arrays, themes } = this.#values;
+    const loaded = Array.from(this.#loaded, async ([path, array]) => [
+      path,
+      await deflated(/** @type {Uint8Array<ArrayBuffer>} */ ((await array).values)),
+    ]);
+    const contents = {
+      told: { spec, settings: state, arrays, themes, acked: 0 },
+      arrays: Object.fromEntries(await Promise.all(loaded)),
+    };
+    const text = JSON.stringify(contents).replaceAll("<", "\\u003c");
+    return page.replace(CONTENTS, () => text);
   }
 
   /**

@@ -31,6 +31,30 @@ _INDEX = re.compile(r"[0-9]{1,6}")
 _PLACE = re.compile(r'"?/\*(\w+)\*/"?')  # what is filled in page.html
 
 
+class Shared:
+    """An array that a browser may load, the first `split` axes index by index.
+
+    What is no array of numpy but has a shape, a dtype and pieces, is worked out when asked for.
+    """
+
+    def __init__(self, array: Any, split: int = 0) -> None:  # noqa: ANN401
+        self.array = as_sent(array)
+        self.split = split
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """What a browser is told of it; its id is new when its numbers are."""
+        array = self.array
+        about = {"dtype": array.dtype.str[1:], "shape": list(array.shape), "split": self.split}
+        digest = hashlib.blake2b(json.dumps(about).encode(), digest_size=16)
+        digest.update(array.data if isinstance(array, np.ndarray) else token_bytes())
+        return {"id": digest.hexdigest(), **about}
+
+    def pieces(self) -> Iterator[tuple[int, ...]]:
+        """The indices of all that is loaded at once."""
+        return np.ndindex(*self.array.shape[: self.split])
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One view that answers while the hand moves: `name` is its module in `viz/kit/parts`.
@@ -42,22 +66,26 @@ class Part:
     name: str
     spec: Mapping[str, Any]
     state: Mapping[str, Any]
-    arrays: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
+    arrays: Mapping[str, Any] = field(repr=False, default_factory=dict)
     split: Mapping[str, int] = field(repr=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        sent = {name: as_sent(array) for name, array in self.arrays.items()}
-        object.__setattr__(self, "arrays", sent)
-
     @cached_property
+    def shared(self) -> dict[str, Shared]:
+        """The arrays as a browser has them."""
+        return {
+            name: array if isinstance(array, Shared) else Shared(array, self.split.get(name, 0))
+            for name, array in self.arrays.items()
+        }
+
+    @property
     def known(self) -> dict[str, dict[str, Any]]:
-        """What a browser is told of each array; its id is new when its numbers are."""
-        return {name: _about(of, self.split.get(name, 0)) for name, of in self.arrays.items()}
+        """What a browser is told of each array."""
+        return {name: shared.about for name, shared in self.shared.items()}
 
-    @cached_property
-    def by_id(self) -> dict[str, np.ndarray]:
+    @property
+    def by_id(self) -> dict[str, Any]:
         """The arrays by the id that a browser has."""
-        return {self.known[name]["id"]: array for name, array in self.arrays.items()}
+        return {shared.about["id"]: shared.array for shared in self.shared.values()}
 
     @property
     def told(self) -> dict[str, Any]:
@@ -83,8 +111,7 @@ class Part:
 
     def page(self) -> str:
         """The text of that file."""
-        modules = ["kit/hosts/saved.js", f"kit/parts/{self.name}.js"]
-        return page_of(self.contents, joined(modules, OPENS % modules), part_style(self.name))
+        return _filled(page_for(self.name), contents=_as_json(self.contents))
 
     @property
     def contents(self) -> dict[str, Any]:
@@ -106,50 +133,59 @@ class Part:
 
     def _pieces(self) -> Iterator[tuple[str, str]]:
         """All that may be loaded, packed, by its path."""
-        for about in self.known.values():
-            for at in np.ndindex(*about["shape"][: about["split"]]):
-                path = "/".join((about["id"], *map(str, at)))
-                yield path, _packed(self.by_id[about["id"]], at)
+        for shared in self.shared.values():
+            for at in shared.pieces():
+                yield "/".join((shared.about["id"], *map(str, at))), _packed(shared.array, at)
 
 
-def page_of(contents: Mapping[str, Any], module: str, style: str = "") -> str:
+def page_for(name: str) -> str:
+    """A page that shows a part of this name, once `contents` is filled in."""
+    modules = ["kit/hosts/saved.js", f"kit/parts/{name}.js"]
+    return _page(joined(modules, OPENS % modules), part_style(name))
+
+
+def page_of(contents: Mapping[str, Any], module: str) -> str:
     """A page that holds contents, and a module that shows them."""
-    texts = {
-        "style": style or script("kit/kit.css"),
-        "plotly": b64encode(packed_plotly()).decode("ascii"),
-        "contents": json.dumps(contents).replace("<", "\\u003c"),
-        "script": module,
-    }
-    return _PLACE.sub(lambda found: texts[found[1]], script("kit/hosts/page.html"))
+    return _filled(_page(module, script("kit/kit.css")), contents=_as_json(contents))
 
 
-def piece(array: np.ndarray, at: Sequence[str]) -> bytes:
+def _page(module: str, style: str) -> str:
+    plotly = b64encode(packed_plotly()).decode("ascii")
+    page = script("kit/hosts/page.html")
+    return _filled(
+        page, style=style, plotly=plotly, script=module.replace("</script", "<\\/script")
+    )
+
+
+def _filled(page: str, **texts: str) -> str:
+    """A page with some of its places filled in."""
+    return _PLACE.sub(lambda found: texts.get(found[1], found[0]), page)
+
+
+def _as_json(contents: Mapping[str, Any]) -> str:
+    return json.dumps(contents).replace("<", "\\u003c")
+
+
+def piece(array: Any, at: Sequence[str]) -> bytes:  # noqa: ANN401
     """The bytes of an array at indices as an address has them; LookupError if there are none."""
     if not all(_INDEX.fullmatch(index) for index in at):
         raise LookupError(f"no place in an array: {'/'.join(at)}")
     return array[tuple(map(int, at))].tobytes()
 
 
-def as_sent(array: np.ndarray) -> np.ndarray:
+def as_sent(array: Any) -> Any:  # noqa: ANN401
     """An array in a kind that browsers have too, little-endian, row by row.
 
     What is worked out when it is asked for stays so: it is in such a kind.
     """
-    if isinstance(array, WorkedOut):
+    if not isinstance(array, np.ndarray):
         return array
     kind = array.dtype.str[1:]
     return np.ascontiguousarray(array, dtype=f"<{_SENT_AS.get(kind, kind)}")
 
 
-def _packed(array: np.ndarray, at: tuple[int, ...]) -> str:
+def _packed(array: Any, at: tuple[int, ...]) -> str:  # noqa: ANN401
     """A piece in a file; of a long run in steps of 0.0001, as otherwise it would not be opened."""
     is_long = isinstance(array, WorkedOut)
     found = np.round(array[at], 4) if is_long else array[at]
     return b64encode(zlib.compress(found.tobytes(), 1 if is_long else 9)).decode("ascii")
-
-
-def _about(array: np.ndarray, split: int) -> dict[str, Any]:
-    about = {"dtype": array.dtype.str[1:], "shape": list(array.shape), "split": split}
-    digest = hashlib.blake2b(json.dumps(about).encode(), digest_size=16)
-    digest.update(array.data if isinstance(array, np.ndarray) else token_bytes())
-    return {"id": digest.hexdigest(), **about}

@@ -2,21 +2,8 @@
 
 import numpy as np
 
-from model.trace import AttentionRecord, HeadGroup
-from viz.kit.wire import Data
-
 MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
 TILE_MOST = 48
-
-
-def group_tiles(group: HeadGroup) -> np.ndarray:
-    """Tiles of all heads of a group, (L·H, rows, columns) uint8; see `tiles`."""
-    return np.concatenate([layer_tiles(record) for record in group.records])
-
-
-def layer_tiles(record: AttentionRecord) -> np.ndarray:
-    """Tiles of all heads of a layer, (H, rows, columns) uint8; see `tiles`."""
-    return tiles(np.asarray(record.pattern)[None], record.mask[None])
 
 
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -39,17 +26,3 @@ def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     for axis in (-1, -2) if merge > 1 else ():
         values = np.maximum.reduceat(values, range(0, values.shape[axis], merge), axis=axis)
     return values
-
-
-def group_about(group: HeadGroup) -> Data:
-    """A group of heads without any numbers of theirs."""
-    return {
-        "name": group.name,
-        "title": group.title,
-        "kind": group.kind,
-        "queries": group.queries,
-        "keys": group.keys,
-        "n_layers": len(group.records),
-        "n_heads": group.n_heads,
-        "sites": [record.site.address for record in group.records],
-    }

@@ -1,15 +1,12 @@
-"""What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace, and
-more of a text.
+"""What the app serves beside Streamlit: plotly.js, the kit's modules, arrays, and more of a text.
 
-Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
-visitor is reachable without the key of a trace or a text, and nothing is for other origins.
+Arrays go out piece by piece, so a browser loads what is looked at. Nothing of a visitor is
+reachable without the id of an array or the key of a text, and nothing is for other origins.
 
 The server answers only after this is imported, so nothing here may import torch.
 """
 
 import json
-import re
-import sys
 from functools import cache
 from typing import Any
 
@@ -20,8 +17,6 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from model.lines import one_line
-from model.trace import AttentionRecord, Trace
-from viz.kit.arrays import encoded, encoded_head, summary_arrays
 from viz.kit.files import (
     FIRST_MODULES,
     MODULES,
@@ -31,8 +26,8 @@ from viz.kit.files import (
     folder_of,
     served_files,
 )
-from viz.kit.join import gathered, joined
-from viz.kit.part import piece
+from viz.kit.join import gathered
+from viz.kit.part import page_for, piece
 from viz.live import store
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
@@ -40,19 +35,8 @@ from viz.live import store
 HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 SERVED = served_files(MEDIA_TYPES)
-SAVED = "live/offline/offline.js"
 OPENING = "live/opening/opening.js"
-# What the page of a saved view does with this module: it holds the rest.
-OPENS = f"""const contents = JSON.parse(document.getElementById("contents").textContent);
-const {{ open }} = await import(urls["{SAVED}"]);
-open(document.getElementById("headlight"), contents);
-"""
 MOST_ASKED = 4096  # bytes of a question
-SHORT_NUMBER = re.compile(r"[0-9]{1,6}")
-
-
-def _bytes_response(data: bytes) -> Response:
-    return Response(data, media_type="application/octet-stream", headers=HEADERS)
 
 
 def _not_found(what: str) -> Response:
@@ -60,45 +44,11 @@ def _not_found(what: str) -> Response:
 
 
 def _let_go() -> Response:
-    """The trace of a key is gone, or never was: the browser has the page run again.
+    """An array is gone, or never was: the browser has the page run again.
 
     That is no fault, so it is no 404, which a browser's console would list as one.
     """
     return Response(status_code=204)
-
-
-def _number(text: str) -> int:
-    """A layer or head number; what is none is larger than any."""
-    return int(text) if SHORT_NUMBER.fullmatch(text) else sys.maxsize
-
-
-def _record(trace: Trace, address: str) -> AttentionRecord | None:
-    """The attention at an address, or None where there is none."""
-    return next((record for record in trace.attention if record.site.address == address), None)
-
-
-def _head(request: Request) -> Response:
-    trace = store.get(request.path_params["key"])
-    if trace is None:
-        return _let_go()
-    record = _record(trace, request.path_params["site"])
-    head = _number(request.path_params["head"])
-    if record is None or head >= record.n_heads:
-        return _not_found("head")
-    return _bytes_response(encoded_head(record, head))
-
-
-def _summary(request: Request) -> Response:
-    trace = store.get(request.path_params["key"])
-    if trace is None:
-        return _let_go()
-    how, over = (request.path_params[name] for name in ("how", "over"))
-    index = _number(request.path_params["index"])
-    try:
-        group = trace.group(request.path_params["group"])
-        return _bytes_response(encoded(summary_arrays(group, how, over, index)))
-    except ValueError as error:
-        return PlainTextResponse(str(error), status_code=404)
 
 
 async def _more(request: Request) -> Response:
@@ -161,9 +111,12 @@ async def _style(request: Request) -> Response:
     return Response(component_style(), media_type="text/css", headers=HEADERS)
 
 
-async def _offline(request: Request) -> Response:
-    text = joined([SAVED], OPENS)
-    return Response(text, media_type="text/javascript", headers=HEADERS)
+def _saved(request: Request) -> Response:
+    """A page for a part by its name, into which a browser fills what it has loaded."""
+    name = request.path_params["name"]
+    if f"kit/parts/{name}.js" not in SERVED:
+        return _not_found("part")
+    return Response(page_for(name), media_type="text/html", headers=HEADERS)
 
 
 async def _recorded(request: Request) -> Response:
@@ -225,11 +178,9 @@ ROUTES = [
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
     Route("/live/opening/run.json", _recorded),
-    Route("/live/offline/joined.js", _offline),
-    Route("/live/arrays/{key}/head/{site}/{head}", _head),
-    Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
     Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
     Route("/kit/arrays/{path:path}", _array),
+    Route("/kit/saved/{name}.html", _saved),
     Route("/kit/{name:path}", _file),
 ]

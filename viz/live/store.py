@@ -1,16 +1,12 @@
 """What the browser may ask for by a key nobody can guess; gone when nobody else holds it.
 
-Traces and parts, whose arrays it draws, and texts, which are written on while it asks for more.
+Arrays of parts, which it draws, and texts, which are written on while it asks for more.
 """
 
 import secrets
 from collections.abc import Mapping
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
-
-import numpy as np
-
-from model.trace import Trace
 
 
 class GrowingText(Protocol):
@@ -21,29 +17,16 @@ class GrowingText(Protocol):
         ...
 
 
-_TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
-_ARRAYS: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()
+_ARRAYS: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
 
 
-def put(trace: Trace) -> str:
-    """Offer a trace to browsers for as long as the caller keeps it; returns its key."""
-    key = secrets.token_hex(16)
-    _TRACES[key] = trace
-    return key
-
-
-def get(key: str) -> Trace | None:
-    """The trace of a key, or None when it has gone or never was."""
-    return _TRACES.get(key)
-
-
-def share(arrays: Mapping[str, np.ndarray]) -> None:
+def share(arrays: Mapping[str, Any]) -> None:
     """Offer arrays of a part by their ids for as long as the caller keeps them."""
     _ARRAYS.update(arrays)
 
 
-def array(name: str) -> np.ndarray | None:
+def array(name: str) -> Any:  # noqa: ANN401
     """The array of an id, or None when it has gone or never was."""
     return _ARRAYS.get(name)
 

@@ -9,8 +9,9 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from secrets import token_hex
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -42,7 +43,6 @@ from model.trace import Trace
 from model.verify.check import Check
 from model.verify.independent import ALLOWED, log_probability
 from model.verify.texts import NO_WORDS, check_text, texts_of
-from viz.live import store
 from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
 
@@ -82,8 +82,8 @@ class Run:
 
     trace: Trace
     checking: "Future[Checks]"
-    key: str  # under which browsers may ask for its arrays
     offers: frozenset[str]  # what views may need of the model and the trace
+    key: str = field(default_factory=lambda: token_hex(16))  # its own
     n_cut: int = 0  # tokens beyond the context, left out from the end
     reads: str | None = None  # the input as the tokenizer has it, where that is not what was typed
 
@@ -259,7 +259,7 @@ def _run(handle: ModelHandle, given: Given) -> Run:
         said = check_text(given, trace.ids.tolist(), words, is_cut=n_cut > 0)
         return (*found.check(trace), said)
 
-    return Run(trace, begin(trace, check), store.put(trace), offers, n_cut=n_cut, reads=reads)
+    return Run(trace, begin(trace, check), offers, n_cut=n_cut, reads=reads)
 
 
 def _traced(handle: ModelHandle, given: Given) -> Traced:

@@ -39,7 +39,6 @@ from model.tap import Edit, Editor
 from model.trace import Trace
 from model.work import Work
 from viz import runs
-from viz.live import store
 from viz.runs import Run
 from viz.runs import heads as heads_of
 from viz.runs.checking import begin
@@ -83,7 +82,7 @@ def without(
     found = runs.runnable(handle)
     changed = found.captured(_arguments(trace), [Editor(*edits)])
     checking = begin(changed, lambda trace: found.check_edited(trace, edits))
-    return Run(changed, checking, store.put(changed), _run.offers)
+    return Run(changed, checking, _run.offers)
 
 
 def edits_for(

@@ -11,7 +11,6 @@ from model.inputs import INPUTS
 from model.masks import causal
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.live import store
 from viz.runs.checking import begin
 from viz.runs.kept import kept
 
@@ -53,7 +52,7 @@ def run_blanked(
     trace, n_cut, reads = found.trace(Blanked(text, blanks) if blanks else text, cells)
     checking = begin(trace, lambda trace: found.check(trace, cells))
     offers = found.offers | trace.offers
-    return runs.Run(trace, checking, store.put(trace), offers, n_cut=n_cut, reads=reads)
+    return runs.Run(trace, checking, offers, n_cut=n_cut, reads=reads)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -18,19 +18,7 @@ from model.survey.whole import averages_of
 from model.trace import Site, Trace
 from model.work import Work
 from viz import runs
-from viz.kit.part import Part
-from viz.kit.parts.heads import heads_part
 from viz.runs.kept import kept
-
-
-def part(run: runs.Run) -> Part:
-    """All heads of a run, to be looked at."""
-    return _part(run.key, run.trace)
-
-
-@kept
-def _part(key: str, _trace: Trace) -> Part:
-    return heads_part(_trace)
 
 
 def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:

@@ -7,7 +7,6 @@ from model.analysis.padding import Padded, Padding, Sentences, run_padded, with_
 from model.capture import capture
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.live import store
 from viz.runs.checking import begin
 from viz.runs.kept import kept
 
@@ -29,7 +28,7 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     found = runs.runnable(handle)
     checking = begin(trace, lambda trace: found.check(trace, cells))
     offers = runs.opened(handle).offers | trace.offers
-    return runs.Run(trace, checking, store.put(trace), offers)
+    return runs.Run(trace, checking, offers)
 
 
 def change_of_the_past(

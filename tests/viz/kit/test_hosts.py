@@ -20,7 +20,7 @@ from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
 from viz.kit.part import Part, page_of, piece
-from viz.kit.parts.heads import heads_part
+from viz.kit.parts.attention import attention_part
 from viz.kit.parts.home import Goal, home_part
 from viz.theme import DARK, LIGHT
 
@@ -65,7 +65,7 @@ def point_at(page: Page, row: int, column: int) -> None:
 
 def click_head(page: Page, layer: int, head: int) -> None:
     """Click a small map; their names stand at fixed places."""
-    grid = page.locator(".hl-grid-of-heads")
+    grid = page.locator(".hl-overview")
     boxes = [
         grid.get_by_text(name, exact=True).bounding_box() for name in (f"H{head}", f"L{layer}")
     ]
@@ -80,20 +80,25 @@ def drawn(page: Page, name: str) -> None:
 def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> None:
     trace = stories_trace(HOSTILE)
     path = tmp_path / "heads.html"
-    heads_part(trace, {"layer": 2, "head": 3}).save(path)
+    attention_part(trace, chosen={"layer": 2, "head": 3}).save(path)
     alone.goto(path.as_uri())
-    drawn(alone, "Decoder self-attention L2 H3")
-    says = alone.get_by_role("status")
+    drawn(alone, "run L2 H3 map weights")
+    says = alone.locator(".hl-cell-panel")
     point_at(alone, 7, 3)
     expect(says).to_contain_text(f"{trace.attention[2].pattern[3, 7, 3]:.3g}"[:4])
     click_head(alone, 4, 6)
-    drawn(alone, "Decoder self-attention L4 H6")
-    alone.get_by_role("application", name="Decoder self-attention L4 H6").focus()
+    drawn(alone, "run L4 H6 map weights")
+    alone.get_by_role("application", name="softmax of L4 H6").focus()
     for key in ("ArrowDown", "End", "ArrowUp"):
         alone.keyboard.press(key)
     last = len(trace.tokens) - 1
-    drawn(alone, f"Decoder self-attention L4 H6 0 {last}")
-    expect(says).to_contain_text("masked: it comes later")
+    expect(says).to_contain_text(f", key {last}")
+    expect(alone.locator("[aria-live=polite]").first).to_contain_text("masked: it comes later")
+    for view, shown in (("lines", ".hl-lines"), ("compare", "h3"), ("summary", "h2")):
+        alone.locator(f"input[name=hl-view][value={view}]").check(force=True)
+        drawn(alone, f"run L4 H6 {view}")
+        expect(alone.locator(shown).first).to_be_visible()
+    expect(alone.get_by_role("button", name="HTML")).to_have_count(0)  # this file is one
     assert alone.evaluate("window.hacked") is None
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")
@@ -105,7 +110,7 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
 def test_a_saved_file_says_why_it_cannot_draw(
     alone: Page, tmp_path: Path, fault: str, said: str
 ) -> None:
-    page = heads_part(stories_trace("go")).page()
+    page = attention_part(stories_trace("go")).page()
     script = base64.b64encode(packed_plotly()).decode()
     assert page.count(script) == 1
     if fault == "half a script":
@@ -212,7 +217,7 @@ def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path:
 
 
 def test_a_part_that_does_not_load_says_so(bare: Page) -> None:
-    data = as_sent(heads_part(stories_trace("go go")), key="a key", part="no-such")
+    data = as_sent(attention_part(stories_trace("go go")), key="a key", part="no-such")
     said = bare.evaluate(
         """async data => {
             const {PartHost} = await import('/kit/hosts/streamlit.js');
@@ -229,7 +234,7 @@ def test_a_part_that_does_not_load_says_so(bare: Page) -> None:
 
 def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
     """An array that is gone has the page run again, which brings it back."""
-    part = heads_part(stories_trace("go go"))
+    part = attention_part(stories_trace("go go"))
     gone = True
 
     def answer(route: Route) -> None:
@@ -256,7 +261,7 @@ def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
     assert set(bare.evaluate("lost")) == {"a key"}
     gone = False
     bare.evaluate("data => host.receive(data)", data)
-    drawn(bare, "Decoder self-attention L0 H0")
+    drawn(bare, "run L0 H0")
     expect(bare.get_by_role("alert")).to_be_hidden()
     ink = "getComputedStyle(host.root).getPropertyValue('--hl-text')"
     assert bare.evaluate(ink) == LIGHT.text
@@ -386,36 +391,37 @@ def traits_of(live: PartWidget) -> dict[str, Any]:
 
 
 def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
-    live = widget(heads_part(stories_trace("go go go"), {"layer": 1}))
+    live = widget(attention_part(stories_trace("go go go"), chosen={"layer": 1}))
     alone.expose_function("answer", answers(live))
     alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
     views = alone.locator("section > .hl-live")
     expect(views).to_have_count(2)
     for i in range(2):
-        expect(views.nth(i)).to_have_attribute("data-drawn", "Decoder self-attention L1 H0")
-    grid = views.first.locator(".hl-grid-of-heads")
+        expect(views.nth(i)).to_have_attribute("data-drawn", "run L1 H0 map weights")
+    grid = views.first.locator(".hl-overview")
     grid.focus()
     for key in ("ArrowRight", "ArrowDown"):
         alone.keyboard.press(key)
     for i in range(2):
-        expect(views.nth(i)).to_have_attribute("data-drawn", "Decoder self-attention L2 H1")
-    assert live.settings == {"attention": "decoder.attn", "layer": 2, "head": 1, "cell": None}
-    assert list(live.acked.values()) == [2], "of the view that it was chosen in"
+        expect(views.nth(i)).to_have_attribute("data-drawn", "run L2 H1 map weights")
+    head = {"attention": "decoder.attn", "layer": 2, "head": 1, "cell": None}
+    assert head.items() <= live.settings.items()
+    assert len(live.acked) == 1, "of the view that it was chosen in"
     alone.evaluate(OUT_OF_SIGHT_AND_BACK)
     expect(views.first.locator(".js-plotly-plot")).to_be_visible()
     grid.focus()
     alone.keyboard.press("ArrowRight")
-    expect(views.first).to_have_attribute("data-drawn", "Decoder self-attention L2 H2")
+    expect(views.first).to_have_attribute("data-drawn", "run L2 H2 map weights")
     alone.evaluate("closings.forEach(close => close())")
     assert alone.evaluate("Object.values(listeners).flat()") == []
 
 
 def test_a_view_draws_whose_forerunner_went_before_plotly_came(alone: Page) -> None:
-    live = widget(heads_part(stories_trace("go go")))
+    live = widget(attention_part(stories_trace("go go")))
     alone.expose_function("answer", answers(live))
     opened = f"async given => {{ await ({NOTEBOOK})(given); closings[0](); }}"
     alone.evaluate(opened, [live._esm, traits_of(live)])
-    drawn(alone, "Decoder self-attention L0 H0")
+    drawn(alone, "run L0 H0")
 
 
 def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
@@ -426,13 +432,13 @@ def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
 
 
 def test_python_says_what_it_does_not_have(alone: Page) -> None:
-    answer = answers(widget(heads_part(stories_trace("go"))))
+    answer = answers(widget(attention_part(stories_trace("go"))))
     assert answer({"ask": "nothing/0"})["said"]["error"] == "There is no such array"
 
 
 def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
     trace = stories_trace("go go")
-    for part in (heads_part(trace), home_part(trace, ["x"] * trace.logits.shape[-1])):
+    for part in (attention_part(trace), home_part(trace, ["x"] * trace.logits.shape[-1])):
         picture = still(part)
         assert picture.startswith('<figure class="hl-still">A still picture')
         content = base64.b64decode(picture.split("base64,")[1].split('"')[0])
@@ -440,7 +446,7 @@ def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
 
 
 def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
-    picture = still(heads_part(stories_trace("go go")))
+    picture = still(attention_part(stories_trace("go go")))
     alone.set_content(
         f"<style>{script('kit/kit.css')}</style><div class=jp-OutputArea>{picture}</div>"
         f"<div class=jp-OutputArea>{picture}<div class=hl-live></div></div>"
@@ -455,8 +461,10 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
 # Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
 GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
-const [{HeatMap}, {Grids}, {drawBars}, {Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
-    ['marks/heatmap', 'marks/grids', 'marks/bars', 'lifetime', 'maths', 'colors'].map(at));
+const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}] = await Promise.all(
+    ['heatmap', 'grid', 'strips', 'bars'].map(name => at(`marks/${name}`)));
+const [{Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
+    ['lifetime', 'maths', 'colors'].map(at));
 (await at('plotly')).plotlyFromPage();
 const {themes, maps, grids, bars} = JSON.parse(document.getElementById('contents').textContent);
 const root = document.getElementById('headlight');
@@ -477,10 +485,18 @@ for (const [name, {rows, columns, values, ...picture}] of Object.entries(maps)) 
     marks[name] = () => map.read();
 }
 for (const [name, data] of Object.entries(grids)) {
-    const host = place('div');
-    const grid = new Grids(host, lifetime, at => (globalThis.picked = at));
-    grid.draw(data, {group: data.groups[0], layer: 0, head: 0, over: 'head'}, palette);
+    const grid = new Grid('hl-overview', {left: 26, top: 16, beside: 2},
+        {point() {}, pick() {}, step: move => (globalThis.picked = move)});
+    place('div').append(grid.node);
+    grid.build(data, {masked: 1}, palette, {x: 15, y: 15});
+    grid.frame([0, 0]);
     marks[name] = () => grid.read();
+}
+for (const [name, Kind] of Object.entries({strip: Strip, signed: Bars})) {
+    const strip = new Kind(3, true);
+    strip.paint([-1, 0, NaN], Kind === Strip ? x => (x < 0 ? '#f00' : '#00f') : palette);
+    place('div').append(strip.node);
+    marks[name] = () => [...strip.node.children].map(x => x.getAttribute('fill') ?? x.tagName);
 }
 for (const [name, rows] of Object.entries(bars)) {
     const node = place('svg');
@@ -515,9 +531,8 @@ MAPS = {
 def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
     """Small maps of a group whose every cell differs from its neighbours."""
     levels = [(7 * i) % 250 + 3 for i in range(layers * heads * size * size)]
-    group = {"name": "g", "title": "Decoder self-attention", "n_layers": layers, "n_heads": heads}
-    group["tiles"] = {"shape": [layers * heads, size, size], "bytes": levels}
-    return {"key": f"{layers}", "groups": [group], "tile_codes": {"masked": 1}}
+    tiles = {"shape": [layers * heads, size, size], "bytes": levels}
+    return {"n_layers": layers, "n_heads": heads, "tiles": tiles}
 
 
 def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
@@ -525,7 +540,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert len(marks) == 4, "a new mark belongs in the gallery"
     names = [f"kit/marks/{path.name}" for path in marks]
     text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
-    part = Part("heads", {}, {})
+    part = Part("attention", {}, {})
     contents = {
         "themes": part.told["themes"],
         "maps": {name: {"scale": UNIT, **about} for name, about in MAPS.items()},
@@ -542,16 +557,16 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert read["no numbers"]["values"] == [[None, None], [0.25, None]]
     assert read["no numbers"]["rows"] == ["<b>", "$x$"]
     np.testing.assert_allclose(np.ravel(read["long"]["values"]), MAPS["long"]["values"], atol=1e-6)
-    assert read["32 × 32"] == [{"name": "g", "layers": 32, "heads": 32, "framed": FIRST}]
-    assert read["1 × 1"][0]["framed"] == FIRST
+    assert read["32 × 32"] == {"layers": 32, "heads": 32, "framed": [0, 0]}
+    assert read["1 × 1"]["framed"] == [0, 0]
+    assert read["strip"] == ["#f00", "#00f", "#00f"]
     assert read["bars"] == ["<img src=x oner…", "1.0000", "b", "< 0.0001", "legend"]
     assert alone.evaluate("window.hacked") is None
-    alone.locator(".hl-grid-of-heads").first.focus()
+    alone.locator(".hl-overview").first.focus()
     alone.keyboard.press("ArrowDown")
-    assert alone.evaluate("picked") == "g.1.0"
+    assert alone.evaluate("picked") == [1, 0]
     alone.evaluate("end()")
     alone.wait_for_function("isOver && !document.querySelector('.js-plotly-plot .plot')")
 
 
-FIRST = "Decoder self-attention L0 H0"
 BARELY = {"label": "b", "before": 0, "after": 1e-30}

@@ -10,7 +10,7 @@ import pytest
 from tests.viz.builders import stories_trace
 from viz.kit import join
 from viz.kit.part import Part, as_sent, piece
-from viz.kit.parts.heads import heads_part
+from viz.kit.parts.attention import attention_part
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -45,18 +45,20 @@ def test_a_piece_is_what_lies_at_its_indices() -> None:
 
 def test_heads_are_those_of_the_trace() -> None:
     trace = stories_trace(TEXT)
-    part = heads_part(trace, {"layer": 2})
-    assert part.state == {"attention": "decoder.attn", "layer": 2, "head": 0, "cell": None}
-    for layer, record in enumerate(trace.attention):
-        np.testing.assert_array_equal(part.arrays[f"decoder.attn {layer} pattern"], record.pattern)
-        np.testing.assert_array_equal(part.arrays[f"decoder.attn {layer} mask"][0], record.mask)
-    assert part.arrays["decoder.attn tiles"].shape[:2] == (6, 8)
-    assert len(json.dumps(part.told)) < 12_000, "sent again at each change of the page"
+    part = attention_part(trace, chosen={"layer": 2})
+    assert part.state["attention"] == "decoder.attn"
+    assert (part.state["layer"], part.state["head"]) == (2, 0)
+    for record in trace.attention:
+        arrays = [part.shared[f"{record.site.address}.{name}"] for name in ("pattern", "mask")]
+        np.testing.assert_array_equal(arrays[0].array, record.pattern)
+        np.testing.assert_array_equal(arrays[1].array[0], record.mask)
+    assert part.shared["decoder.attn.tiles"].array.shape[:2] == (6, 8)
+    assert len(json.dumps(part.told)) < 20_000, "sent again at each change of the page"
 
 
 def test_a_saved_part_holds_user_text_as_data() -> None:
     spec = {"label": "</script><script>alert(1)</script> /*style*/"}
-    page = Part("heads", spec, {}, {"a": np.zeros(3)}).page()
+    page = Part("attention", spec, {}, {"a": np.zeros(3)}).page()
     assert "</script><script>alert" not in page
     assert page.count("<script") == 3, "plotly, contents and the modules"
     held = re.search(r'<script id="contents" type="application/json">\s*(.*?)\s*</script', page)

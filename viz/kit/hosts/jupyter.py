@@ -123,11 +123,11 @@ def still(part: Part) -> str:
 
 def _small_maps(part: Part) -> np.ndarray:
     """Maps of all heads of a part, (L, H, rows, columns) uint8: its own, or of its patterns."""
-    own = next((array for name, array in part.arrays.items() if name.endswith("tiles")), None)
+    own = next((of for name, of in part.shared.items() if name.endswith("tiles")), None)
     if own is not None:
-        return own
-    pattern = part.arrays["pattern"]  # (L, H, T, T)
-    small = tiles(pattern, part.arrays["mask"][:, None])
+        return own.array
+    pattern = part.shared["pattern"].array  # (L, H, T, T)
+    small = tiles(pattern, part.shared["mask"].array[:, None])
     return small.reshape(*pattern.shape[:2], *small.shape[1:])
 
 

@@ -1,10 +1,12 @@
 // A part in one file that holds everything, with no Python behind it.
 
-import { bytesOf, inflated } from "../arrays.js";
+import { MissingArrays, bytesOf, inflated } from "../arrays.js";
 import { currentPalette, watchTheme } from "../colors.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
 import { plotlyFromPage } from "../plotly.js";
+
+const NOT_HERE = "This is not in the saved file; it holds what was opened before saving.";
 
 /** @import { Palette } from "../wire.js" */
 /** @import { Told } from "../model.js" */
@@ -36,7 +38,10 @@ export function open(part, el, contents) {
  */
 export function show(part, el, { told, arrays }, { signal, source }) {
   /** @param {string} path */
-  const load = (path) => inflated(bytesOf(arrays[path]));
+  const load = async (path) => {
+    if (!(path in arrays)) throw new MissingArrays(NOT_HERE);
+    return inflated(bytesOf(arrays[path]));
+  };
   const model = new Model({ push() {}, load, source }, new Lifetime(signal));
   model.receive(told);
   return part.render({ model, el, signal });

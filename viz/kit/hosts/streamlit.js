@@ -32,9 +32,10 @@ export class PartHost {
     this.root = root;
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
-    const { lost, differs, tick } = receiver;
+    const { differs, tick } = receiver;
+    const page = () => this.#text(`kit/saved/${this.#data?.part}.html`);
     const load = (/** @type {string} */ path) => this.#load(path);
-    this.model = new Model({ push, load, source: "Live", lost, differs, tick }, this.lifetime);
+    this.model = new Model({ push, load, source: "Live", page, differs, tick }, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
@@ -73,7 +74,20 @@ export class PartHost {
     if (answer?.status === 200) return answer.arrayBuffer();
     this.#isLost = answer?.status === 204;
     if (this.#isLost && this.#data) this.receiver.lost?.(this.#data.key);
-    throw new MissingArrays(answer ? "The app is asked again." : "The app does not answer.");
+    throw new MissingArrays(
+      answer ? "The app is asked again." : "The app does not answer; what was opened still works.",
+    );
+  }
+
+  /**
+   * A file of the app's as text.
+   *
+   * @param {string} name
+   */
+  async #text(name) {
+    const answer = await fetch(new URL(name, document.baseURI)).catch(() => null);
+    if (!answer?.ok) throw new Error("the app does not answer; this needs it");
+    return answer.text();
   }
 
   destroy() {

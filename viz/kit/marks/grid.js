@@ -30,6 +30,8 @@ export class Grid {
   pitch = { x: 0, y: 0 };
   /** @type {Heads} */
   #heads;
+  /** @type {[number, number] | null} */
+  #framed = null;
   #frame = svg("rect", { class: "hl-frame" });
   #pointed = svg("rect", { class: "hl-frame hl-frame-hover", visibility: "hidden" });
 
@@ -102,32 +104,33 @@ export class Grid {
   }
 
   /**
-   * Frame some maps, from the first layer and head on; null frames none.
+   * Frame a map by its layer and head; null frames none.
    *
-   * @param {[number, number] | null} first
-   * @param {[number, number]} [size] layers and heads
+   * @param {[number, number] | null} at
    */
-  frame(first, size) {
-    this.#frame.setAttribute("visibility", first ? "visible" : "hidden");
-    if (first) this.#put(this.#frame, first, size);
+  frame(at) {
+    this.#framed = at;
+    this.#frame.setAttribute("visibility", at ? "visible" : "hidden");
+    if (at) this.#put(this.#frame, at);
   }
 
-  get isFramed() {
-    return this.#frame.getAttribute("visibility") === "visible";
+  /** What is on screen: how many layers and heads, and which is framed. */
+  read() {
+    const { n_layers: layers, n_heads: heads } = this.#heads;
+    return { layers, heads, framed: this.#framed };
   }
 
   /**
    * @param {Element} node
-   * @param {[number, number]} first
-   * @param {[number, number]} [size]
+   * @param {[number, number]} at
    */
-  #put(node, [layer, head], [n_layers, n_heads] = [1, 1]) {
+  #put(node, [layer, head]) {
     const { x, y } = this.pitch;
     setAll(node, {
       x: this.margin.left + head * x - GAP / 2,
       y: this.margin.top + layer * y - GAP / 2,
-      width: n_heads * x,
-      height: n_layers * y,
+      width: x,
+      height: y,
     });
   }
 

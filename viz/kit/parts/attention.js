@@ -1,63 +1,83 @@
-// The microscope: the state of the view, the head it shows, and who must know when either changes.
+// Attention: all heads at a glance, and one of them large in one of several views, which share the state
+// that stands here.
 
-import { Library, MissingArrays, headAddress, summaryAddress } from "../arrays.js";
+import { MissingArrays } from "../arrays.js";
 import { same } from "../conversation.js";
 import { check, html } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
-
-/** @import { Place } from "../instrument.js" */
+import { Run, whyWithoutSteps } from "../run.js";
 import { Controls } from "./attention/controls.js";
 import { exportMenu } from "./attention/exports.js";
-import {
-  between,
-  givenOf,
-  groupOf,
-  headName,
-  loadHead,
-  whyWithoutSteps,
-} from "./attention/heads.js";
 import { Overview } from "./attention/overview.js";
 import { inWords } from "./attention/roles.js";
-import { CompareView } from "./attention/views/compare.js";
-import { LinesView } from "./attention/views/lines.js";
-import { MapView } from "./attention/views/map.js";
-import { SentenceView } from "./attention/views/sentence.js";
-import { SummaryView } from "./attention/views/summary.js";
-import { WhatIfView } from "./attention/views/whatif.js";
+import { Stage } from "./attention/stage.js";
 
-/** @import { Source } from "../arrays.js" */
-/** @import { Differing } from "../wire.js" */
-/** @import { LoadedHead } from "./attention/heads.js" */
-/** @import { View } from "./attention/view.js" */
-/** @import { Group, MicroscopeData, MicroscopeSettings } from "./attention/wire.js" */
+/** @import { Place } from "../instrument.js" */
+/** @import { StepName } from "../maths.js" */
+/** @import { Group, Head, RunAbout } from "../run.js" */
+/** @import { Bounds, Option } from "../wire.js" */
+/** @import { RoleWords } from "./attention/roles.js" */
 
-/** @type {Record<string, new (scope: Microscope, host: HTMLElement) => View>} */
-export const VIEWS = {
-  map: MapView,
-  lines: LinesView,
-  sentence: SentenceView,
-  whatif: WhatIfView,
-  compare: CompareView,
-  summary: SummaryView,
-};
-const WIDE = 980; // pixels from which the overview stands beside the map, as in microscope.css
+const WIDE = 980; // pixels from which the overview stands beside the map, as in attention.css
 
-/** @extends {Instrument<MicroscopeData>} */
-export class Microscope extends Instrument {
-  /** The head on screen. @type {LoadedHead} */
+/**
+ * A step of attention that can be looked at.
+ *
+ * @typedef {{name: StepName, text: string, says: string}} Step
+ */
+
+/**
+ * What is chosen. `attention` is a group's name, `mass` the cumulative attention shown per row, `tau`
+ * attention temperature, `other` the layer and head to compare with, `second` a text to compare with.
+ *
+ * @typedef {object} AttentionSettings
+ * @property {string} [attention]
+ * @property {number} layer
+ * @property {number} head
+ * @property {string} view
+ * @property {StepName} stage
+ * @property {[number, number] | null} cell the pinned query and key
+ * @property {number | null} token
+ * @property {number} mass
+ * @property {string} change
+ * @property {number} tau
+ * @property {string} against
+ * @property {[number, number] | null} other
+ * @property {string} second
+ * @property {string} how
+ * @property {"layer" | "head" | "all"} over
+ * @property {boolean} hide_first
+ * @property {boolean} words
+ */
+
+/**
+ * @typedef {object} AttentionSpec
+ * @property {string} model
+ * @property {RoleWords[]} roles
+ * @property {RunAbout[]} runs other inputs through the same model, to compare with
+ * @property {Option[]} views
+ * @property {Step[]} stages
+ * @property {Option[]} changes
+ * @property {Option[]} against
+ * @property {Option[]} how
+ * @property {{mass: Bounds, tau: Bounds}} bounds
+ * @property {AttentionSettings} settings
+ */
+
+/** @typedef {AttentionSpec & RunAbout} AttentionData */
+
+/** @extends {Instrument<AttentionData>} */
+export class Attention extends Instrument {
+  /** What is drawn. @type {Run} */
+  run;
+  /** The head on screen. @type {Head} */
   loaded;
   /** The cell last looked at. @type {[number, number] | null} */
   looked = null;
   /** What was last said of a cell; read aloud when moved to by keyboard. */
   said = "";
-  /** @type {Map<string, View>} */
-  #views = new Map();
-  /** Views that settings from outside have outdated, but that may still be on screen. @type {View[]} */
-  #retired = [];
-  /** @type {View | undefined} */
-  #view;
   #drawing = 0;
-  /** Heads that what is computed here does not lead to, by address. @type {Map<string, Differing>} */
+  /** Heads that what is computed here does not lead to: of a run, at a site, by how much. */
   #differing = new Map();
   /** What is drawn. @type {unknown[] | null} */
   #onScreen = null;
@@ -67,14 +87,12 @@ export class Microscope extends Instrument {
   /** @param {Place} place */
   constructor(place) {
     super(place);
-    this.library = new Library();
-    this.isOffline = false;
     this.alert = html("p", { class: "hl-error", role: "alert", hidden: true });
     this.doubt = html("p", { role: "status", hidden: true });
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.title = html("h2", { class: "hl-title" });
     this.does = html("p", { class: "hl-does" });
-    this.stage = html("div", { class: "hl-stage" });
+    this.stage = new Stage(this);
     this.slot = html("div"); // room below the overview, for a view whose map needs the width
     this.controls = new Controls(this);
     const heads = html("section", { class: "hl-panel hl-heads", "aria-label": "All heads" });
@@ -87,11 +105,12 @@ export class Microscope extends Instrument {
       this.does,
       this.controls.tabs,
       this.controls.reasons,
-      this.stage,
+      this.stage.node,
       exportMenu(this),
     );
     const grid = html("div", { class: "hl-grid" }, heads, instrument);
     this.root.replaceChildren(this.alert, this.doubt, this.spoken, grid);
+    this.model.on("arrays", () => this.#again(), place.signal);
   }
 
   /** @param {HTMLElement} host */
@@ -100,8 +119,7 @@ export class Microscope extends Instrument {
       open: (chosen) =>
         this.set({ ...chosen, ...(this.settings.view === "summary" ? { view: "map" } : {}) }),
       near: ({ attention, layer, head }) => {
-        const site = groupOf(this.data, attention).sites[layer];
-        this.library.fetch(headAddress(this.data.key, site, head)).catch(() => {});
+        this.run.head(this.run.group(attention), layer, head).catch(() => {});
       },
       openMean: (chosen, over) => {
         const { attention, layer, head } = this.settle({ ...this.settings, ...chosen });
@@ -114,9 +132,9 @@ export class Microscope extends Instrument {
 
   /** @override */
   receive() {
-    const { key, arrays } = this.model.get("spec");
-    if (key !== this.data?.key) this.looked = null;
-    for (const [address, packed] of Object.entries(arrays)) this.library.put(address, packed);
+    const spec = /** @type {AttentionData} */ (this.model.get("spec"));
+    if (spec.key !== this.data?.key) this.looked = null;
+    this.run = new Run(this.model, spec);
     super.receive();
   }
 
@@ -124,11 +142,11 @@ export class Microscope extends Instrument {
    * A head and a view that exist here.
    *
    * @override
-   * @param {MicroscopeSettings} settings
+   * @param {AttentionSettings} settings
    */
   settle(settings) {
     const { data } = this;
-    const group = groupOf(data, settings.attention);
+    const group = this.run.group(settings.attention);
     const offered = data.views.filter(({ why }) => why === null).map(({ name }) => name);
     return {
       ...settings,
@@ -146,7 +164,7 @@ export class Microscope extends Instrument {
    */
   update(_isNew, hasMoved) {
     this.controls.offer(this.data);
-    if (hasMoved) this.#retireViews();
+    if (hasMoved) this.stage.retire(); // controls take their values when they are made
     if (same(this.#wanted(), this.#onScreen) && !this.isBusy) return; // an echo of what is drawn
     this.redraw();
   }
@@ -157,34 +175,32 @@ export class Microscope extends Instrument {
     return [data.key, data.runs.map(({ key }) => key), settings, palette.background];
   }
 
-  /** Controls take their values when they are made, so other settings need other controls. */
-  #retireViews() {
-    for (const view of this.#views.values()) view.leave();
-    this.#retired.push(...this.#views.values());
-    this.#views.clear();
-  }
-
   /** The group of the chosen head. @returns {Group} */
   get group() {
-    return groupOf(this.data, this.settings.attention);
+    return this.run.group(this.settings.attention);
   }
 
   /** The streams the chosen head is between. */
   get between() {
-    return between(this.data.streams, this.group);
+    return this.run.between(this.group);
   }
 
   get headName() {
-    return headName(this.data, this.group, this.settings.layer, this.settings.head);
+    return this.run.nameOf(this.group, this.settings.layer, this.settings.head);
   }
 
   get isWide() {
     return this.root.clientWidth >= WIDE;
   }
 
+  /** What is said of heads hangs on. */
+  get told() {
+    return { run: this.run, roles: this.data.roles };
+  }
+
   /** The view on screen, if there is one. */
   get view() {
-    return this.#view;
+    return this.stage.view;
   }
 
   get isBusy() {
@@ -211,18 +227,27 @@ export class Microscope extends Instrument {
    * @override
    */
   async redraw() {
-    const { settings, data, palette } = this;
+    const { settings, run } = this;
     const drawing = ++this.#drawing;
     this.root.setAttribute("aria-busy", "true");
-    this.overview.draw(data, settings, palette);
+    this.#drawOverview(drawing);
     check(this.controls.tabs, settings.view);
     this.controls.draw();
     try {
-      const loaded = await this.load(data, settings.layer, settings.head);
+      const loaded = await this.load(run, settings.layer, settings.head);
       if (!this.#isCurrent(drawing)) return;
       this.#showHead(loaded);
-      await this.#showView(drawing);
+      await this.stage.show(settings.view, () => this.#isCurrent(drawing));
       if (this.#isCurrent(drawing)) this.#drawn();
+    } catch (error) {
+      if (this.#isCurrent(drawing)) this.#failed(error);
+    }
+  }
+
+  /** @param {number} drawing */
+  async #drawOverview(drawing) {
+    try {
+      await this.overview.draw(this.told, this.settings, this.palette);
     } catch (error) {
       if (this.#isCurrent(drawing)) this.#failed(error);
     }
@@ -240,27 +265,20 @@ export class Microscope extends Instrument {
   /**
    * One head of the chosen kind of attention, of this run or another.
    *
-   * @param {{key: string}} run
+   * @param {Run} run
    * @param {number} layer
    * @param {number} head
    */
-  async load({ key }, layer, head) {
-    const site = this.group.sites[layer];
-    const loaded = await loadHead(this.library, key, site, head);
-    const address = headAddress(key, site, head);
-    if (loaded.isOff && !this.#differing.has(address)) {
-      this.#differing.set(address, [key, site, head, loaded.error]);
+  async load(run, layer, head) {
+    const { group } = this;
+    const loaded = await run.head(group, layer, head);
+    const { address } = group.sites[layer];
+    const where = `${run.about.key} ${address} ${head}`;
+    if (loaded.isOff && !this.#differing.has(where)) {
+      this.#differing.set(where, [run.about.key, address, head, loaded.error]);
       this.model.channel.differs?.([...this.#differing.values()]);
     }
     return loaded;
-  }
-
-  /** The pattern of many heads, and the cells that any of them may attend to. */
-  loadSummary() {
-    const { how, over, layer, head } = this.settings;
-    const index = { layer, head, all: 0 }[over];
-    const address = summaryAddress(this.data.key, this.group.name, how, over, index);
-    return this.library.fetch(address);
   }
 
   /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
@@ -271,55 +289,18 @@ export class Microscope extends Instrument {
     return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
   }
 
-  /** @param {LoadedHead} loaded */
+  /** @param {Head} loaded */
   #showHead(loaded) {
     const { attention = "", layer, head, view } = this.settings;
     this.loaded = loaded;
     this.#shownHead = { key: this.data.key, group: attention, layer, head };
     this.title.textContent = view === "summary" ? "Aggregate" : this.headName;
-    const does = inWords(this.data, this.group, layer, head);
-    const says = view === "summary" ? [] : [`On this ${givenOf(this.data.streams)}: `, ...does];
+    const does = inWords(this.told, this.group, layer, head);
+    const says = view === "summary" ? [] : [`On this ${this.run.given}: `, ...does];
     this.does.replaceChildren(...says);
     this.doubt.textContent = whyWithoutSteps(loaded, this.headName);
     this.doubt.hidden = !this.doubt.textContent;
     this.doubt.className = loaded.isOff ? "hl-error" : "hl-caption";
-  }
-
-  /**
-   * Draw the chosen view. One that comes in another's place is drawn out of sight first and then takes
-   * it at once, so that nothing below moves twice.
-   *
-   * @param {number} drawing
-   */
-  async #showView(drawing) {
-    for (const retired of this.#retired.splice(0)) {
-      retired.destroy();
-      retired.host.remove();
-    }
-    const view = this.#viewOf(this.settings.view);
-    this.#view = view;
-    if (view.host.parentElement !== this.stage) {
-      view.host.classList.add("hl-coming");
-      this.stage.append(view.host);
-    }
-    await view.draw(() => this.#isCurrent(drawing));
-    if (!this.#isCurrent(drawing)) return;
-    for (const other of this.#views.values()) if (other !== view) other.leave();
-    view.host.classList.remove("hl-coming");
-    if (this.stage.childElementCount > 1) this.stage.replaceChildren(view.host);
-  }
-
-  /**
-   * A view by its name, made when it is first wanted.
-   *
-   * @param {string} name
-   */
-  #viewOf(name) {
-    const known = this.#views.get(name);
-    if (known) return known;
-    const view = new VIEWS[name](this, html("div", { class: `hl-view hl-view-${name}` }));
-    this.#views.set(name, view);
-    return view;
   }
 
   #drawn() {
@@ -341,13 +322,17 @@ export class Microscope extends Instrument {
     const drawn = this.#onScreen;
     this.#onScreen = null;
     const { attention, layer, head } = this.settings;
-    const again = this.isOffline ? undefined : () => this.set({ attention, layer, head });
+    const again = () => this.set({ attention, layer, head });
     this.complain(error instanceof Error ? error.message : String(error), again);
     this.root.removeAttribute("aria-busy");
     if (!(error instanceof MissingArrays)) return console.warn(error);
-    if (error.isLost && !this.isOffline) this.model.channel.lost?.(this.data.key);
     if (this.#shownHead?.key !== this.data.key) return this.#clear();
     this.#goBackTo(this.#shownHead, drawn);
+  }
+
+  /** What could not be had may be there now. */
+  #again() {
+    if (!this.alert.hidden && !this.isBusy) this.redraw();
   }
 
   /**
@@ -360,7 +345,7 @@ export class Microscope extends Instrument {
     const { settings } = this;
     if (group === settings.attention && layer === settings.layer && head === settings.head) return;
     this.setQuietly({ attention: group, layer, head });
-    this.overview.draw(this.data, this.settings, this.palette);
+    this.#drawOverview(this.#drawing);
     // An echo of that head from Python must not take the word of what is missing away.
     if (same(this.#wanted(), drawn)) this.#onScreen = drawn;
   }
@@ -369,7 +354,7 @@ export class Microscope extends Instrument {
   #clear() {
     this.title.textContent = "";
     this.does.textContent = "";
-    this.stage.replaceChildren();
+    this.stage.node.replaceChildren();
     this.root.dataset.drawn = "";
   }
 
@@ -399,4 +384,4 @@ export class Microscope extends Instrument {
   }
 }
 
-export default partOf("attention", Microscope);
+export default partOf("attention", Attention);

@@ -1,37 +1,17 @@
-"""What the microscope is sent: every head at a glance, labels, and where to fetch the rest.
+"""Attention: every head at a glance with a word for each, one of them large, step by step."""
 
-The browser computes everything of the head it shows from that head's own q, k and v, which it
-fetches by address (`viz.live.routes`).
-"""
-
-import base64
-from collections.abc import Sequence
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import Role, measures, roles, sharpness, strongest_pair
-from model.trace import AttentionKind, AttentionRecord, HeadGroup, Trace
-from viz.kit.arrays import encoded_head, head_address
+from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
-from viz.kit.tiles import MASKED, layer_tiles
-from viz.kit.wire import (
-    Bounds,
-    Data,
-    Option,
-    Settings,
-    bounds_data,
-    finite,
-    options_data,
-    packed,
-    stream_data,
-)
+from viz.kit.run import RunData, patterns_data, run_data
+from viz.kit.wire import Bounds, Option, bounds_data, options_data
 
-_GROUPS: WeakKeyDictionary[Trace, list[Data]] = WeakKeyDictionary()
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
-MOST_SENT_ALONG = 400_000  # bytes; larger heads are fetched, so that the page does not wait
 
 # By name in settings and in the URL, as on screen; a view has a class of its own in microscope.js.
 VIEWS = {
@@ -65,7 +45,6 @@ CHANGES = {
 }
 AGAINST = {"head": "another head", "sentence": "another sentence"}
 HOW = {"mean": "mean", "maximum": "maximum"}
-OVER = ("layer", "head", "all")
 
 
 class RoleWords(NamedTuple):
@@ -93,6 +72,26 @@ ROLES = {  # by name in model.analysis.heads.AT_LEAST
 }
 
 
+STATE: Mapping[str, Any] = {  # what is chosen before anybody chose
+    "layer": 0,
+    "head": 0,
+    "view": "map",
+    "stage": "weights",
+    "cell": None,
+    "token": None,
+    "mass": 0.8,
+    "change": "scale",
+    "tau": 2.0,
+    "against": "head",
+    "other": None,
+    "second": "",
+    "how": "mean",
+    "over": "layer",
+    "hide_first": False,
+    "words": False,
+}
+
+
 class OtherRun(NamedTuple):
     """Another input through the same model, to compare with."""
 
@@ -103,39 +102,71 @@ class OtherRun(NamedTuple):
 
 def attention_part(
     trace: Trace,
-    key: str,
-    model: str,
-    settings: Settings,
+    key: str = "run",
+    model: str = "",
+    chosen: Mapping[str, Any] = STATE,
     runs: Sequence[OtherRun] = (),
     *,
-    takes_text: bool = True,
+    takes_text: bool = False,
 ) -> Part:
-    """What the browser needs before it asks for a head; at most a megabyte.
+    """The heads of a run. `key` is new when its numbers are; `model` is what made it.
 
-    `key` is the one under which the trace is in the store. `runs` are compared with; `takes_text`
-    says whether a person can have another one by typing.
+    `chosen` are entries of `STATE`, and `attention`, a group's name. `runs` are compared with;
+    `takes_text` says whether a person can have another one by typing.
     """
-    spec = {
-        "key": key,
-        "model": model,
-        "streams": _streams(trace),
-        "groups": _groups(trace),
-        "roles": [{"name": name, **words._asdict()} for name, words in ROLES.items()],
-        "arrays": _chosen_head(trace, key, settings),
-        "runs": [
-            {"key": run.key, "name": run.name, "streams": _streams(run.trace)} for run in runs
+    options = {
+        "views": views_of(trace, takes_text=takes_text),
+        "changes": changes_of(trace),
+        "against": against_of(trace, takes_text=takes_text),
+    }
+    others = [run_data(run.trace) for run in runs]
+    arrays = dict(run_data(trace).arrays)
+    for i, other in enumerate(others):
+        arrays |= other.named(f"{i}:")
+    about = [
+        {"key": run.key, "name": run.name, "prefix": f"{i}:", **other.about}
+        for i, (run, other) in enumerate(zip(runs, others, strict=True))
+    ]
+    spec = {"key": key, "model": model, **run_data(trace).about, "runs": about}
+    return _part(spec, options, chosen, arrays)
+
+
+def patterns_part(layers: Sequence[np.ndarray], queries: Stream, keys: Stream) -> Part:
+    """Attention of which nothing is known but its weights, as `patterns_data` takes it."""
+    data: RunData = patterns_data(layers, queries, keys)
+    why = "only the weights are known here."
+    views = {"whatif": why}
+    if len(layers) * len(layers[0]) == 1:
+        views["compare"] = "there is one head alone, and no other input."
+    options = {
+        "views": [Option(name, text, views.get(name)) for name, text in VIEWS.items()],
+        "changes": [Option(name, text, why) for name, text in CHANGES.items()],
+        "against": [
+            Option("head", AGAINST["head"]),
+            Option("sentence", AGAINST["sentence"], "no model runs here."),
         ],
-        "views": options_data(views_of(trace, takes_text=takes_text)),
+    }
+    spec = {"key": "run", "model": "", **data.about, "runs": []}
+    return _part(spec, options, STATE, data.arrays)
+
+
+def _part(
+    spec: Mapping[str, Any],
+    options: Mapping[str, Sequence[Option]],
+    chosen: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+) -> Part:
+    words = {
+        "roles": [{"name": name, **role._asdict()} for name, role in ROLES.items()],
         "stages": [
             {"name": name, "text": text, "says": says} for name, (text, says) in STAGES.items()
         ],
-        "changes": options_data(changes_of(trace)),
-        "against": options_data(against_of(trace, takes_text=takes_text)),
         "how": options_data([Option(name, text) for name, text in HOW.items()]),
         "bounds": {"mass": bounds_data(MASS), "tau": bounds_data(TAU)},
-        "tile_codes": {"masked": MASKED},
     }
-    return Part("attention", spec, settings)
+    sent = {name: options_data(of) for name, of in options.items()}
+    state = {"attention": spec["groups"][0]["name"], **STATE, **chosen}
+    return Part("attention", {**spec, **words, **sent}, state, arrays)
 
 
 def stages_of(record: AttentionRecord) -> list[str]:
@@ -170,64 +201,3 @@ def against_of(trace: Trace, *, takes_text: bool) -> list[Option]:
     if not takes_text:
         why["sentence"] = "this source takes no text."
     return [Option(name, text, why.get(name)) for name, text in AGAINST.items()]
-
-
-def _streams(trace: Trace) -> Data:
-    return {stream.name: stream_data(stream) for stream in trace.streams}
-
-
-def _groups(trace: Trace) -> list[Data]:
-    """All heads at a glance, made once of a run: of a long one that takes a while."""
-    if trace not in _GROUPS:
-        _GROUPS[trace] = [_group(group, trace) for group in trace.groups]
-    return _GROUPS[trace]
-
-
-def _group(group: HeadGroup, trace: Trace) -> Data:
-    ids = trace.stream(group.queries).ids
-    layers = [_layer(record.in_full, ids) for record in group.records]
-    return {
-        "name": group.name,
-        "title": group.title,
-        "stack": group.stack,
-        "kind": group.kind,
-        "queries": group.queries,
-        "keys": group.keys,
-        "n_layers": len(group.records),
-        "n_heads": group.n_heads,
-        "sites": [record.site.address for record in group.records],
-        "tiles": packed(np.concatenate([layer["tiles"] for layer in layers])),
-        **{name: [x[name] for x in layers] for name in ("sharpness", "strongest", "roles")},
-    }
-
-
-def _layer(record: AttentionRecord, ids: np.ndarray | None) -> Data:
-    patterns, kind = record.pattern, record.site.kind
-    return {
-        "tiles": layer_tiles(record),
-        "sharpness": [finite(value) for value in sharpness(patterns, kind)],
-        "strongest": [_strongest(head, kind) for head in patterns],
-        "roles": [_role(role) for role in roles(measures(record, ids))],
-    }
-
-
-def _role(role: Role | None) -> list[str | float] | None:
-    return None if role is None else [role.name, role.value, role.n_queries]
-
-
-def _strongest(pattern: np.ndarray, kind: AttentionKind) -> list[float | None]:
-    query, key = strongest_pair(pattern, kind)
-    return [query, key, finite(pattern[query, key])]
-
-
-def _chosen_head(trace: Trace, key: str, settings: Settings) -> dict[str, str]:
-    """The head to draw first, by its address, so that the browser need not ask; if it is small."""
-    names = [group.name for group in trace.groups]
-    wanted = settings.get("attention")
-    group = trace.groups[names.index(wanted) if wanted in names else 0]
-    record = group.records[min(settings["layer"], len(group.records) - 1)]
-    head = min(settings["head"], record.n_heads - 1)
-    data = encoded_head(record, head)
-    if len(data) > MOST_SENT_ALONG:
-        return {}
-    return {head_address(key, record.site, head): base64.b64encode(data).decode("ascii")}

@@ -15,13 +15,13 @@ from viz.kit.parts.attention import (
     CHANGES,
     HOW,
     MASS,
-    OVER,
     TAU,
     VIEWS,
     OtherRun,
     attention_part,
     stages_of,
 )
+from viz.kit.run import OVER
 from viz.kit.wire import Settings
 from viz.live import component
 

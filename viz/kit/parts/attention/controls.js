@@ -4,14 +4,14 @@
 import { check, fillOnce, html, inputOf, radios, toggle } from "../../dom.js";
 import { canMerge } from "../../patterns.js";
 
-/** @import { Microscope } from "../attention.js" */
+/** @import { Attention } from "../attention.js" */
 /** @import { Option } from "../../wire.js" */
-/** @import { MicroscopeData } from "./wire.js" */
+/** @import { AttentionData } from "../attention.js" */
 
 const BETWEEN_TOKENS = ["map", "whatif"]; // views whose steps are between tokens
 
 export class Controls {
-  /** @param {Microscope} scope */
+  /** @param {Attention} scope */
   constructor(scope) {
     this.scope = scope;
     this.tabs = html("div");
@@ -28,7 +28,7 @@ export class Controls {
   /**
    * Offer the views that apply to what was sent.
    *
-   * @param {MicroscopeData} data
+   * @param {AttentionData} data
    */
   offer({ views }) {
     fillOnce(this.tabs, JSON.stringify(views), () => [

@@ -1,28 +1,27 @@
 // Saving what is on screen: picture, numbers, or the whole instrument as one file that opens offline.
 
-import { deflated } from "../../arrays.js";
 import { button, download, html, setAll, svg } from "../../dom.js";
 import { rowOf } from "../../maths.js";
 
 /** @import { Drawing, Table } from "../../patterns.js" */
-/** @import { Microscope } from "../attention.js" */
+/** @import { Attention } from "../attention.js" */
 
 const SPACE = 16;
 const LEAST_WIDTH = 640;
 const SCALE = 2; // PNG pixels for each pixel on screen
-const PLACE = /"?\/\*(\w+)\*\/"?/g; // what is filled in page.html
 const LETTER = 0.53; // average width of a letter by its height
 
-/** @type {Record<string, (scope: Microscope) => Promise<void>>} */
+/** @type {Record<string, (scope: Attention) => Promise<void>>} */
 const KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
 
 /**
  * The row of export buttons of a microscope.
  *
- * @param {Microscope} scope
+ * @param {Attention} scope
  */
 export function exportMenu(scope) {
-  const buttons = Object.entries(KINDS).map(([name, save]) =>
+  const kinds = Object.entries(KINDS).filter(([name]) => name !== "HTML" || scope.model.canSave);
+  const buttons = kinds.map(([name, save]) =>
     button(name, () => {
       whenDrawn(scope, save).catch((error) =>
         scope.complain(`${name} was not saved: ${error.message}`),
@@ -37,18 +36,18 @@ export function exportMenu(scope) {
 /**
  * Save only what is on screen: not a view that is still on its way.
  *
- * @param {Microscope} scope
- * @param {(scope: Microscope) => Promise<void>} save
+ * @param {Attention} scope
+ * @param {(scope: Attention) => Promise<void>} save
  */
 async function whenDrawn(scope, save) {
-  if (!scope.view || (scope.isBusy && !scope.isOffline)) throw new Error("it is not drawn yet");
+  if (!scope.view || scope.isBusy) throw new Error("it is not drawn yet");
   await save(scope);
 }
 
 /**
  * headlight-l3-h1-scaled.csv; with several kinds of attention the group's name comes first.
  *
- * @param {Microscope} scope
+ * @param {Attention} scope
  * @param {string} suffix
  */
 function fileName(scope, suffix) {
@@ -58,7 +57,7 @@ function fileName(scope, suffix) {
   return `headlight-${group}l${layer}-h${head}-${view === "map" ? stage : view}.${suffix}`;
 }
 
-/** @param {Microscope} scope */
+/** @param {Attention} scope */
 async function saveCsv(scope) {
   const table = scope.view?.table();
   if (!table) throw new Error("there is no matrix here yet");
@@ -97,13 +96,13 @@ export function csvText({ values, rows, columns, corner }) {
   return `${[header, ...lines].map((line) => line.join(",")).join("\r\n")}\r\n`;
 }
 
-/** @param {Microscope} scope */
+/** @param {Attention} scope */
 async function saveSvg(scope) {
   const { text } = await composed(scope);
   download(new Blob([text], { type: "image/svg+xml" }), fileName(scope, "svg"));
 }
 
-/** @param {Microscope} scope */
+/** @param {Attention} scope */
 async function savePng(scope) {
   const { text, width, height } = await composed(scope);
   const image = new Image();
@@ -120,7 +119,7 @@ async function savePng(scope) {
 /**
  * The drawings of the view below each other in one SVG, each under its caption.
  *
- * @param {Microscope} scope
+ * @param {Attention} scope
  */
 async function composed(scope) {
   const pieces = (await scope.view?.drawings()) ?? [];
@@ -148,7 +147,7 @@ async function composed(scope) {
 /**
  * The labels of the streams on screen.
  *
- * @param {Microscope} scope
+ * @param {Attention} scope
  */
 function sentencesOf({ between: { kind, queries, keys } }) {
   return kind === "self" ? [queries.labels] : [queries.labels, keys.labels];
@@ -221,38 +220,9 @@ function asElement(drawing) {
   return { node, size: [Math.round(width), Math.round(height)] };
 }
 
-/** @param {Microscope} scope */
+/** @param {Attention} scope */
 async function saveHtml(scope) {
   await scope.redraw(); // so that what is on screen is among the arrays kept
-  const parts = [
-    "kit/hosts/page.html",
-    "live/plotly.min.js",
-    "live/offline/joined.js",
-    "live/live.css",
-  ];
-  const [page, plotly, script, style] = await Promise.all(parts.map(textOf));
-  const contents = {
-    data: { ...scope.data, arrays: {}, settings: scope.settings },
-    arrays: await scope.library.packed(),
-  };
-  /** @type {Record<string, string>} */
-  const fillings = {
-    style,
-    plotly: await deflated(plotly),
-    script: script.replaceAll("</script", "<\\/script"),
-    contents: JSON.stringify(contents).replaceAll("<", "\\u003c"),
-  };
-  const filled = page.replace(PLACE, (_, name) => fillings[name]);
-  download(new Blob([filled], { type: "text/html" }), fileName(scope, "html"));
-}
-
-/**
- * A file of the app as text.
- *
- * @param {string} name
- */
-async function textOf(name) {
-  const response = await fetch(new URL(name, document.baseURI)).catch(() => null);
-  if (!response?.ok) throw new Error("the app does not answer; this needs it");
-  return response.text();
+  const text = await scope.model.saved();
+  download(new Blob([text], { type: "text/html" }), fileName(scope, "html"));
 }

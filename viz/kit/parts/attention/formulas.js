@@ -5,7 +5,7 @@ import { digits, equals, html, math, operand } from "../../dom.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { logSumExp } from "../../measures.js";
 
-/** @import { HeadArrays, Matrix, StepName, Steps } from "../../maths.js" */
+/** @import { HeadArrays, StepName, Steps } from "../../maths.js" */
 
 /**
  * What the formula is filled with: a cell of a head, and the dimension of z to spell out.
@@ -36,7 +36,7 @@ const sign = (text) => math("mo", { stretchy: "false" }, text);
 const sub = (base, index) => math("msub", null, letter(base), letter(index));
 /** @type {(cell: Cell, step: StepName) => number} */
 const valueOf = ({ head, steps, query, key }, step) =>
-  steps[step]?.values[query * head.k.rows + key] ?? NaN;
+  steps[step]?.values[query * head.pattern.columns + key] ?? NaN;
 
 /** The parts from left to right; what works on all before it has one on either side. @type {Term[]} */
 export const TERMS = [
@@ -49,7 +49,7 @@ export const TERMS = [
   {
     step: "capped",
     symbols: () => [letter("c"), sign("·"), math("mtext", null, "tanh"), sign("((")],
-    number: ({ head }) => `${numberText(head.softcap)} · tanh((`,
+    number: ({ head }) => `${short(head.softcap)} · tanh((`,
   },
   {
     step: "product",
@@ -61,9 +61,9 @@ export const TERMS = [
     symbols: ({ head }) =>
       isUsualScale(head)
         ? [sign("/"), math("msqrt", null, math("mn", null, String(head.q.columns)))]
-        : [sign("×"), math("mn", null, scaleText(head))],
+        : [sign("×"), math("mn", null, short(head.scale))],
     number: ({ head }) =>
-      isUsualScale(head) ? `/ ${digits(Math.sqrt(head.q.columns))}` : `× ${scaleText(head)}`,
+      isUsualScale(head) ? `/ ${digits(Math.sqrt(head.q.columns))}` : `× ${short(head.scale)}`,
   },
   {
     step: "biased",
@@ -73,7 +73,7 @@ export const TERMS = [
   {
     step: "capped",
     symbols: () => [sign(")"), sign("/"), letter("c"), sign(")")],
-    number: ({ head }) => `) / ${numberText(head.softcap)})`,
+    number: ({ head }) => `) / ${short(head.softcap)})`,
   },
   {
     step: "masked",
@@ -83,7 +83,7 @@ export const TERMS = [
   {
     step: "sunk",
     symbols: () => [sign(","), sub("s", "sink")],
-    number: ({ head }) => `[s = ${numberText(head.sink)}]`,
+    number: ({ head }) => `[s = ${short(head.sink)}]`,
   },
   {
     step: "weights",
@@ -156,8 +156,8 @@ export class Formula {
  */
 function normaliser({ head, steps, query }) {
   if (!steps.masked || !rowOf(head.mask, query).some(Boolean)) return "";
-  const sinks = head.sink ? [...head.sink.values] : [];
-  return added(-logSumExp(Float64Array.from([...rowOf(steps.masked, query), ...sinks])));
+  const { sink = -Infinity } = head;
+  return added(-logSumExp(Float64Array.from([...rowOf(steps.masked, query), sink])));
 }
 
 /**
@@ -169,7 +169,7 @@ function shareOfOutput(cell) {
   const { head, steps, query, key, dimension } = cell;
   const value = rowOf(head.v, key)[dimension];
   const factor = value < 0 ? `(${operand(value)})` : operand(value);
-  const z = operand(rowOf(steps.output, query)[dimension]);
+  const z = operand(steps.output?.values[query * head.v.columns + dimension] ?? NaN);
   return `${z} = … + ${operand(valueOf(cell, "weights"))} · ${factor} + … (d = ${dimension})`;
 }
 
@@ -183,19 +183,10 @@ function added(value) {
 }
 
 /**
- * What scores are multiplied with, in as few digits as tell it.
+ * A number in as few digits as tell it.
  *
- * @param {HeadArrays} head
+ * @param {number} [number]
  */
-export function scaleText(head) {
-  return numberText(head.scale);
-}
-
-/**
- * A number that came as a matrix, in as few digits as tell it.
- *
- * @param {Matrix | undefined} number
- */
-export function numberText(number) {
-  return String(Number((number?.values[0] ?? NaN).toPrecision(4)));
+export function short(number = NaN) {
+  return String(Number(number.toPrecision(4)));
 }

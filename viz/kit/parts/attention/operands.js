@@ -2,19 +2,17 @@
 // and what flows from the value. Built once for a head's sizes; a hover only changes attributes.
 
 import { colorAt, ramp } from "../../colors.js";
-import { digits, html, svg } from "../../dom.js";
+import { digits, html } from "../../dom.js";
+import { Bars, Strip } from "../../marks/strips.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { reach } from "../../measures.js";
 import { COMES_LATER, isLater } from "../../patterns.js";
-import { numberText, scaleText } from "./formulas.js";
+import { short } from "./formulas.js";
 
-/** @import { HeadArrays, Numbers, StepName, Steps } from "../../maths.js" */
+/** @import { HeadArrays, StepName, Steps } from "../../maths.js" */
 /** @import { Drawing } from "../../patterns.js" */
 /** @import { Palette, Stream } from "../../wire.js" */
 
-const WIDTH = 400;
-const STRIP = 16;
-const BARS = 46;
 const CAPTIONS = {
   query: "query q",
   key: "key k",
@@ -25,6 +23,8 @@ const CAPTIONS = {
 };
 
 /** @typedef {{head: HeadArrays, steps: Steps, queries: Stream, keys: Stream}} Opened */
+/** @typedef {keyof typeof CAPTIONS} Name */
+/** @typedef {{query: number, key: number, dimension: number}} At the cell, and a dimension of z */
 
 export class Operands {
   /** @type {Opened} */
@@ -66,31 +66,37 @@ export class Operands {
     this.#opened = opened;
     this.#palette = palette;
     this.#signed = ramp(palette.diverging);
-    this.#vectorReach = Math.max(reach(head.q.values), reach(head.k.values));
-    this.#valueReach = reach(head.v.values);
     this.#parts = makeParts(head);
+    if (head.q) {
+      this.#vectorReach = Math.max(reach(head.q.values), reach(head.k.values));
+      this.#valueReach = reach(head.v.values);
+    }
     this.numbers.replaceChildren(...this.#terms().map((term) => this.#numberOf(...term)));
-    const { query, key, products, row, flow, given } = this.#parts;
+    const figures = Object.entries(this.#parts).map(([name, { node }]) => {
+      const caption = html("figcaption", null, CAPTIONS[/** @type {Name} */ (name)]);
+      return html("figure", { "data-part": name }, caption, node);
+    });
+    const n = figures.length > 1 ? 3 : 0; // the numbers follow the vectors that they come from
     this.host.replaceChildren(
       this.title,
-      ...[figure("query", query), figure("key", key), figure("products", products)],
+      ...figures.slice(0, n),
       this.numbers,
-      ...[figure("row", row), figure("flow", flow), figure("given", given)],
+      ...figures.slice(n),
     );
   }
 
   /** A line for each step of the head. @returns {[StepName, Element][]} */
   #terms() {
     const { head, steps } = this.#opened;
-    const usual = `÷ √${head.q.columns}`;
+    const usual = `÷ √${head.q?.columns}`;
     /** @type {(name: StepName, text: string) => [StepName, Element]} */
     const term = (name, text) => [name, html("dt", { "data-term": name }, text)];
     /** @type {[StepName, Element][]} */
     const terms = [
       term("product", "q·k"),
-      term("scaled", isUsualScale(head) ? usual : `× ${scaleText(head)}`),
+      term("scaled", head.q && isUsualScale(head) ? usual : `× ${short(head.scale)}`),
       term("biased", "+ bias"),
-      term("capped", `cap ${numberText(head.softcap)}`),
+      term("capped", `cap ${short(head.softcap)}`),
       ["masked", this.maskTerm],
       ["sunk", this.sinkTerm],
       term("weights", "softmax"),
@@ -119,9 +125,9 @@ export class Operands {
    */
   show(query, key, { isPinned, stage, dimension }) {
     const { head, steps, queries, keys } = this.#opened;
-    const at = query * head.k.rows + key;
+    const at = query * head.pattern.columns + key;
     this.host.dataset.stage = stage;
-    this.#paint(query, key, dimension);
+    this.#paint({ query, key, dimension });
     for (const [name, node] of this.#values) {
       node.textContent = digits(this.#valueOf(name, query, at, dimension));
       node.parentElement?.classList.toggle("hl-now", name === stage);
@@ -148,31 +154,33 @@ export class Operands {
    */
   #valueOf(name, query, at, dimension) {
     const { head, steps } = this.#opened;
-    if (name === "output") return rowOf(steps.output, query)[dimension];
-    return (name === "sunk" ? head.sink?.values[0] : steps[name]?.values[at]) ?? NaN;
+    if (name === "sunk") return head.sink ?? NaN;
+    const { values, columns } = steps[name] ?? steps.weights;
+    return values[name === "output" ? query * columns + dimension : at];
   }
 
-  /**
-   * @param {number} query
-   * @param {number} key
-   * @param {number} dimension
-   */
-  #paint(query, key, dimension) {
+  /** @param {At} at */
+  #paint({ query, key, dimension }) {
     const { head, steps } = this.#opened;
-    const parts = this.#parts;
-    const palette = this.#palette;
-    const [q, k, v] = [rowOf(head.q, query), rowOf(head.k, key), rowOf(head.v, key)];
+    const { row, ...vectors } = this.#parts;
     const weights = rowOf(steps.weights, query);
-    /** @type {(x: number, most: number) => string} */
-    const within = (x, most) => colorAt(this.#signed, x, -most, most);
-    parts.query.paint(q, (x) => within(x, this.#vectorReach));
-    parts.key.paint(k, (x) => within(x, this.#vectorReach));
-    const products = Float64Array.from(q, (x, i) => x * k[i]);
-    parts.products.paint(products, palette);
-    parts.row.paint(weights, palette, key);
-    parts.flow.paint(v, (x) => within(weights[key] * x, this.#valueReach));
+    row.paint(weights, this.#palette, key);
+    if (!vectors.query) return;
+    const [q, k, v] = [rowOf(head.q, query), rowOf(head.k, key), rowOf(head.v, key)];
+    /** @type {(most: number, factor?: number) => (x: number) => string} */
+    const within =
+      (most, factor = 1) =>
+      (x) =>
+        colorAt(this.#signed, factor * x, -most, most);
+    vectors.query.paint(q, within(this.#vectorReach));
+    vectors.key.paint(k, within(this.#vectorReach));
+    vectors.products.paint(
+      Float64Array.from(q, (x, i) => x * k[i]),
+      this.#palette,
+    );
+    vectors.flow.paint(v, within(this.#valueReach, weights[key]));
     const given = Float64Array.from(weights, (p, j) => p * rowOf(head.v, j)[dimension]);
-    parts.given.paint(given, palette, key);
+    vectors.given.paint(given, this.#palette, key);
   }
 
   /**
@@ -202,119 +210,28 @@ export class Operands {
    * @returns {Drawing[]}
    */
   drawings() {
-    const figures = Object.entries(CAPTIONS).map(([name, caption]) => ({
-      caption,
-      drawing: this.#parts[/** @type {keyof typeof CAPTIONS} */ (name)].node,
+    const figures = Object.entries(this.#parts).map(([name, { node }]) => ({
+      caption: CAPTIONS[/** @type {Name} */ (name)],
+      drawing: node,
     }));
     return figures.filter(({ drawing }) => drawing.getBoundingClientRect().height > 0);
   }
 }
 
 /**
- * The drawings of a panel, for a head's sizes.
+ * The drawings of a panel, for a head's sizes; of weights alone there is their row.
  *
  * @param {HeadArrays} head
  */
-function makeParts({ q, k, v }) {
+function makeParts({ q, v, pattern }) {
+  const row = new Bars(pattern.columns, false);
+  if (!q) return { row };
   return {
     query: new Strip(q.columns),
     key: new Strip(q.columns),
     products: new Bars(q.columns, true),
-    row: new Bars(k.rows, false),
+    row,
     flow: new Strip(v.columns),
-    given: new Bars(k.rows, true),
+    given: new Bars(pattern.columns, true),
   };
-}
-
-/**
- * @param {keyof typeof CAPTIONS} name
- * @param {Strip | Bars} part
- */
-function figure(name, { node }) {
-  return html("figure", { "data-part": name }, html("figcaption", null, CAPTIONS[name]), node);
-}
-
-/**
- * @param {number} height
- * @param {Element[]} children
- */
-function wide(height, ...children) {
-  const look = { viewBox: `0 0 ${WIDTH} ${height}`, preserveAspectRatio: "none", height };
-  return svg("svg", { ...look, "aria-hidden": "true" }, children);
-}
-
-/** A vector as a row of coloured cells. */
-class Strip {
-  /** @param {number} size */
-  constructor(size) {
-    const width = WIDTH / size;
-    this.cells = Array.from({ length: size }, (_, i) =>
-      svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP }),
-    );
-    this.node = wide(STRIP, ...this.cells);
-  }
-
-  /**
-   * @param {Numbers} values
-   * @param {(value: number) => string} color
-   */
-  paint(values, color) {
-    this.cells.forEach((cell, i) => cell.setAttribute("fill", color(values[i])));
-  }
-}
-
-/** Numbers as bars, from a line in the middle when they are signed; drawn as one path each colour. */
-class Bars {
-  /**
-   * @param {number} size how many
-   * @param {boolean} signed
-   */
-  constructor(size, signed) {
-    this.size = size;
-    this.signed = signed;
-    this.base = signed ? BARS / 2 : BARS;
-    this.paths = { up: svg("path"), down: svg("path"), marked: svg("path") };
-    const { base } = this;
-    this.line = svg("line", { x1: 0, x2: WIDTH, y1: base, y2: base, "stroke-width": 1 });
-    this.node = wide(BARS, ...Object.values(this.paths), this.line);
-  }
-
-  /**
-   * @param {Numbers} values
-   * @param {Palette} palette
-   * @param {number} [marked] the bar to mark
-   */
-  paint(values, palette, marked = -1) {
-    const drawn = this.#draw(values, marked);
-    const high = palette.diverging.at(-1) ?? palette.accent;
-    const [low] = palette.diverging;
-    const fills = this.signed
-      ? { up: high, down: low, marked: palette.frame }
-      : { up: palette.muted, down: low, marked: palette.accent };
-    for (const kind of /** @type {const} */ (["up", "down", "marked"])) {
-      this.paths[kind].setAttribute("d", drawn[kind]);
-      this.paths[kind].setAttribute("fill", fills[kind]);
-    }
-    this.line.setAttribute("stroke", palette.line);
-  }
-
-  /**
-   * @param {Numbers} values
-   * @param {number} marked
-   */
-  #draw(values, marked) {
-    const drawn = { up: "", down: "", marked: "" };
-    const most = this.signed ? reach(values) : 1;
-    const room = this.signed ? BARS / 2 - 2 : BARS - 2;
-    const width = WIDTH / this.size;
-    for (let i = 0; i < this.size; i++) {
-      const height = (values[i] / most) * room;
-      const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
-      const least = i === marked && Math.abs(height) < 1.5 ? 1.5 : height;
-      const x = i * width + width * 0.1;
-      drawn[kind] +=
-        `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
-    }
-    return drawn;
-  }
 }

@@ -5,12 +5,13 @@
 import { digits, html, svg } from "../../dom.js";
 import { GAP, Grid } from "../../marks/grid.js";
 import { mean } from "../../measures.js";
-import { givenOf } from "./heads.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
 
 /** @import { Lifetime } from "../../lifetime.js" */
 /** @import { Palette } from "../../wire.js" */
-/** @import { Group, MicroscopeData } from "./wire.js" */
+/** @import { Tiles } from "../../atlas.js" */
+/** @import { Group } from "../../run.js" */
+/** @import { Told } from "./roles.js" */
 
 const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
 const TILE = { least: 6, most: 74 };
@@ -32,20 +33,17 @@ const FIRST_ROW = ", in self-attention without the first row"; // as model.analy
  * @property {(chosen: Chosen) => void} [near] the mouse is on a tile: a click may follow
  */
 
-/**
- * What the overview needs of what the microscope is sent.
- *
- * @typedef {MicroscopeData} OverviewData
- */
-
 export class Overview {
-  /** @type {OverviewData | undefined} */
-  #data;
+  /** @type {Told | undefined} */
+  #told;
+  /** Of each group. @type {Tiles[]} */
+  #tiles = [];
   /** @type {Palette} */
   #palette;
   /** @type {Chosen} */
   #chosen;
   #width = 0;
+  #turn = 0;
   /** @type {Charted[]} */
   #grids = [];
 
@@ -63,26 +61,34 @@ export class Overview {
     const said = html("div", { class: "hl-said" }, this.caption, this.longest);
     host.append(this.pictures, said);
     lifetime.watchSize(host, () => {
-      if (this.#data) this.draw(this.#data, this.#chosen, this.#palette);
+      if (this.#told) this.#show();
     });
   }
 
   /**
-   * Draw the tiles of `data` with the chosen head framed.
+   * Draw the small maps of a run with the chosen head framed; what is on screen stays until they
+   * are here.
    *
-   * @param {OverviewData} data
+   * @param {Told} told
    * @param {Partial<Chosen> & {layer: number, head: number}} chosen
    * @param {Palette} palette
    */
-  draw(data, chosen, palette) {
+  async draw(told, chosen, palette) {
+    const { run } = told;
+    const turn = ++this.#turn;
+    this.#chosen = { attention: run.group(undefined).name, ...chosen };
+    const isSame = this.#told?.run === run && this.#palette === palette;
+    const tiles = isSame ? null : await Promise.all(run.about.groups.map((x) => run.tiles(x)));
+    if (turn !== this.#turn) return;
+    if (tiles) [this.#told, this.#tiles, this.#palette, this.#width] = [told, tiles, palette, 0];
+    this.#show();
+  }
+
+  #show() {
     const width = this.host.clientWidth;
-    const isSame = this.#data === data && this.#palette === palette && this.#width === width;
-    this.#data = data;
-    this.#palette = palette;
-    this.#chosen = { attention: data.groups[0].name, ...chosen };
+    if (!width || !this.#told) return;
+    if (this.#width !== width) this.#build(this.#told, width);
     this.#width = width;
-    if (!width) return;
-    if (!isSame) this.#build(data, palette, width);
     for (const grid of this.#grids) grid.frame(this.#chosen);
     this.#scroll();
     this.rest();
@@ -99,22 +105,24 @@ export class Overview {
   }
 
   /**
-   * @param {OverviewData} data
-   * @param {Palette} palette
+   * @param {Told} told
    * @param {number} width
    */
-  #build(data, palette, width) {
-    const names = data.groups.map(({ name }) => name).join();
+  #build(told, width) {
+    const { groups } = told.run.about;
+    const names = groups.map(({ name }) => name).join();
     if (names !== this.#grids.map(({ group }) => group.name).join()) {
-      this.#grids = data.groups.map((group) => new Charted(this, group));
-      const hasTitles = data.groups.length > 1;
+      this.#grids = groups.map((group) => new Charted(this, group));
+      const hasTitles = groups.length > 1;
       const parts = this.#grids.map(({ group, grid }) => [
         hasTitles ? html("h3", { class: "hl-grid-title" }, group.title) : null,
         grid.node,
       ]);
       this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
     }
-    this.#grids.forEach((grid, i) => grid.build(data, data.groups[i], palette, width));
+    this.#grids.forEach((grid, i) =>
+      grid.build(told, groups[i], { tiles: this.#tiles[i], palette: this.#palette, width }),
+    );
     const all = [this.#atRest(), ...this.#grids.flatMap((grid) => grid.sayings())];
     this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
   }
@@ -125,8 +133,8 @@ export class Overview {
   }
 
   #atRest() {
-    const hasSelf = this.#data?.groups.some(({ kind }) => kind === "self");
-    const given = givenOf(this.#data?.streams ?? {});
+    const { about, given } = /** @type {Told} */ (this.#told).run;
+    const hasSelf = about.groups.some(({ kind }) => kind === "self");
     return `${REST} ${given}. ${BARS}${hasSelf ? FIRST_ROW : ""}.`;
   }
 
@@ -138,8 +146,8 @@ export class Overview {
 
 /** The grid of one group: its small maps, what their heads do, and bars beside them. */
 class Charted {
-  /** @type {OverviewData} */
-  data;
+  /** @type {Told} */
+  told;
   /** @type {Chosen} */
   #chosen;
 
@@ -160,20 +168,19 @@ class Charted {
   /**
    * Draw the tiles of a group in a host of some width.
    *
-   * @param {OverviewData} data
+   * @param {Told} told
    * @param {Group} group
-   * @param {Palette} palette
-   * @param {number} hostWidth
+   * @param {{tiles: Tiles, palette: Palette, width: number}} look
    */
-  build(data, group, palette, hostWidth) {
-    this.data = data;
+  build(told, group, { tiles, palette, width }) {
+    this.told = told;
     this.group = group;
-    const [, rows, columns] = group.tiles.shape;
-    const room = hostWidth - MARGIN.left - MARGIN.beside - 2;
+    const [, rows, columns] = tiles.shape;
+    const room = width - MARGIN.left - MARGIN.beside - 2;
     const pitch = pitchOf(rows / columns, room / group.n_heads);
-    this.grid.build(group, data.tile_codes, palette, pitch);
+    this.grid.build({ ...group, tiles }, told.run.about, palette, pitch);
     const corner = { x: MARGIN.left + pitch.x - GAP, y: MARGIN.top };
-    this.grid.lay([...this.#bars(), ...chips(data, group, pitch, corner)]);
+    this.grid.lay([...this.#bars(), ...chips(told, group, pitch, corner)]);
     this.grid.node.setAttribute("aria-label", this.#alternative());
   }
 
@@ -200,7 +207,7 @@ class Charted {
 
   /** All that can be said of heads here. */
   sayings() {
-    return headsOf(this.group).map(({ layer, head }) => says(this.data, this.group, layer, head));
+    return headsOf(this.group).map(({ layer, head }) => says(this.told, this.group, layer, head));
   }
 
   /** @param {number} layer */
@@ -228,7 +235,7 @@ class Charted {
   #hover({ layer, head }) {
     const { overview, group } = this;
     if (layer !== undefined && head !== undefined) {
-      overview.say(says(this.data, group, layer, head));
+      overview.say(says(this.told, group, layer, head));
       overview.actions.near?.({ attention: group.name, layer, head });
     } else if (layer !== undefined) {
       const value = digits(this.#layerSharpness(layer), 2);
@@ -256,14 +263,14 @@ class Charted {
     const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
     const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
     this.overview.actions.open({ attention: name, layer, head });
-    this.overview.say(says(this.data, this.group, layer, head));
+    this.overview.say(says(this.told, this.group, layer, head));
   }
 
   #alternative() {
     const { n_layers, n_heads } = this.group;
     return (
       `All ${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. ` +
-      `${rolesInWords(this.data, this.group)}${pairsInWords(this.data, this.group)}`
+      `${rolesInWords(this.told, this.group)}${pairsInWords(this.told, this.group)}`
     );
   }
 }

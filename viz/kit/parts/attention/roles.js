@@ -4,22 +4,27 @@
 import { digits, html, svg, numbered } from "../../dom.js";
 import { isInformative } from "../../measures.js";
 import { ASIDE } from "../../patterns.js";
-import { givenOf, headName } from "./heads.js";
 
-/** @import { Group, MicroscopeData, RoleWords } from "./wire.js" */
+/** @import { Group, Run } from "../../run.js" */
 
 // Pixels of a letter of a chip, around its word, of its height, and of a tile that has room for the
 // word, and for its number besides.
 const CHIP = { letter: 5.7, pad: 5, height: 13, base: 10.5, fromTile: 34, withNumber: 72 };
 const MOST_NAMED = 3; // heads and pairs named in the text alternative
 
-/** @typedef {Pick<MicroscopeData, "groups" | "streams" | "roles">} Said what is said hangs on */
+/**
+ * How a role is put: on a small map, in a list, in a sentence, and after its number.
+ *
+ * @typedef {{name: string, chip: string, text: string, says: string, of: string}} RoleWords
+ */
+
+/** @typedef {{run: Run, roles: RoleWords[]}} Told what is said of heads hangs on */
 /** @typedef {{words: RoleWords, value: number, n_queries: number}} Role */
 
 /**
  * What a head does most on this input, or null where it does no one thing.
  *
- * @param {{roles: RoleWords[]}} data
+ * @param {Told} told
  * @param {Group} group
  * @param {number} layer
  * @param {number} head
@@ -34,16 +39,18 @@ function roleOf({ roles }, group, layer, head) {
 /**
  * The strongest pair of a head, and what was passed over to find it.
  *
- * @param {Pick<Said, "streams">} data
+ * @param {Told} told
  * @param {Group} group
  * @param {number} layer
  * @param {number} head
  */
-function strongestPair({ streams }, { kind, queries, keys, strongest }, layer, head) {
+function strongestPair({ run }, group, layer, head) {
+  const { kind, strongest } = group;
+  const { queries, keys } = run.between(group);
   const [query, key, weight] = strongest[layer][head];
   return {
-    query: streams[queries].labels[query],
-    key: streams[keys].labels[key],
+    query: queries.labels[query],
+    key: keys.labels[key],
     weight: weight ?? NaN,
     aside: kind === "self" && isInformative(query, key) ? ASIDE : "",
   };
@@ -52,14 +59,14 @@ function strongestPair({ streams }, { kind, queries, keys, strongest }, layer, h
 /**
  * A sentence on what a head does: its role with the number behind it, else its strongest pair.
  *
- * @param {Pick<Said, "streams" | "roles">} data
+ * @param {Told} told
  * @param {Group} group
  * @param {number} layer
  * @param {number} head
  * @returns {(Node | string)[]}
  */
-export function inWords(data, group, layer, head) {
-  const role = roleOf(data, group, layer, head);
+export function inWords(told, group, layer, head) {
+  const role = roleOf(told, group, layer, head);
   if (role) {
     const { words, value, n_queries } = role;
     const mean = numbered(value, "role", 2);
@@ -67,8 +74,9 @@ export function inWords(data, group, layer, head) {
     const queries = n_queries === 1 ? " query." : " queries.";
     return [`${words.says}, `, mean, `${words.of} on average over `, over, queries];
   }
-  if (data.streams[group.keys].labels.length < 2) return ["there is one token alone to attend to."];
-  const { query, key, weight, aside } = strongestPair(data, group, layer, head);
+  if (told.run.between(group).keys.labels.length < 2)
+    return ["there is one token alone to attend to."];
+  const { query, key, weight, aside } = strongestPair(told, group, layer, head);
   const [row, column] = group.strongest[layer][head];
   const names = [html("bdi", null, query), " → ", html("bdi", null, key)];
   const number = numbered(weight, "pair", 2);
@@ -79,17 +87,17 @@ export function inWords(data, group, layer, head) {
 /**
  * What is said of a head in the overview: its role with the number behind it, and its strongest pair.
  *
- * @param {Said} data
+ * @param {Told} told
  * @param {Group} group
  * @param {number} layer
  * @param {number} head
  */
-export function says(data, group, layer, head) {
-  const role = roleOf(data, group, layer, head);
+export function says(told, group, layer, head) {
+  const role = roleOf(told, group, layer, head);
   const does = role ? ` · ${role.words.text} ${digits(role.value, 2)}` : "";
-  const { query, key, weight, aside } = strongestPair(data, group, layer, head);
+  const { query, key, weight, aside } = strongestPair(told, group, layer, head);
   const pair = `strongest: ${query} → ${key} ${digits(weight, 3)}${aside}`;
-  return `${headName(data, group, layer, head)}${does} · ${pair}`;
+  return `${told.run.nameOf(group, layer, head)}${does} · ${pair}`;
 }
 
 /**
@@ -107,36 +115,34 @@ export function headsOf({ n_layers, n_heads }) {
 /**
  * How many heads have each role, and the clearest of them.
  *
- * @param {Said} data
+ * @param {Told} told
  * @param {Group} group
  */
-export function rolesInWords(data, group) {
+export function rolesInWords(told, group) {
   const known = headsOf(group).flatMap(({ layer, head }) => {
-    const role = roleOf(data, group, layer, head);
-    return role ? [{ ...role, name: headName(data, group, layer, head) }] : [];
+    const role = roleOf(told, group, layer, head);
+    return role ? [{ ...role, name: told.run.nameOf(group, layer, head) }] : [];
   });
-  const parts = data.roles.flatMap(({ name, text }) => {
+  const parts = told.roles.flatMap(({ name, text }) => {
     const mine = known.filter(({ words }) => words.name === name);
     const top = mine.sort((a, b) => b.value - a.value).slice(0, MOST_NAMED);
     const heads = top.map((one) => `${one.name} ${digits(one.value, 2)}`).join(", ");
     return mine.length ? [`${text}: ${mine.length}, such as ${heads}. `] : [];
   });
-  return parts.length
-    ? `What heads do most on this ${givenOf(data.streams)}: ${parts.join("")}`
-    : "";
+  return parts.length ? `What heads do most on this ${told.run.given}: ${parts.join("")}` : "";
 }
 
 /**
  * The heads with the largest weights, and what they do.
  *
- * @param {Said} data
+ * @param {Told} told
  * @param {Group} group
  */
-export function pairsInWords(data, group) {
+export function pairsInWords(told, group) {
   /** @type {(place: {layer: number, head: number}) => number} */
   const weight = ({ layer, head }) => group.strongest[layer][head][2] ?? 0;
   const top = headsOf(group).sort((a, b) => weight(b) - weight(a));
-  const named = top.slice(0, MOST_NAMED).map(({ layer, head }) => says(data, group, layer, head));
+  const named = top.slice(0, MOST_NAMED).map(({ layer, head }) => says(told, group, layer, head));
   return `Strongest pairs: ${named.join("; ")}.`;
 }
 
@@ -144,15 +150,15 @@ export function pairsInWords(data, group) {
  * What heads do, as a word in the upper right of their tiles, which a causal mask leaves empty; none
  * where tiles are too small to read it.
  *
- * @param {Said} data
+ * @param {Told} told
  * @param {Group} group
  * @param {{x: number, y: number}} pitch pixels from one tile to the next
  * @param {{x: number, y: number}} corner upper right of the first tile
  */
-export function chips(data, group, pitch, corner) {
+export function chips(told, group, pitch, corner) {
   if (Math.min(pitch.x, pitch.y) < CHIP.fromTile) return [];
   return headsOf(group).flatMap(({ layer, head }) => {
-    const role = roleOf(data, group, layer, head);
+    const role = roleOf(told, group, layer, head);
     if (!role) return [];
     const number = pitch.x < CHIP.withNumber ? "" : digits(role.value, 2);
     const words = `${role.words.chip} ${number}`.trim();

@@ -4,12 +4,12 @@ import { shownPattern } from "../../patterns.js";
 
 /** @import { Matrix, Numbers } from "../../maths.js" */
 /** @import { Drawing, Table } from "../../patterns.js" */
-/** @import { Microscope } from "../attention.js" */
+/** @import { Attention } from "../attention.js" */
 
 /** One way of looking at the chosen head. */
 export class View {
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {

@@ -31,7 +31,7 @@ export function workOut(settings) {
   const scale = settings.scaled ? 1 / Math.sqrt(q.columns / settings.heads) : 1;
   const heads = Array.from({ length: settings.heads }, (_, h) => {
     const of = { q: columnsOf(q, h, settings), k: columnsOf(k, h, settings) };
-    const given = { v: columnsOf(v, h, settings), mask, scale: single(scale), stages: STAGES };
+    const given = { v: columnsOf(v, h, settings), mask, scale, stages: STAGES };
     const found = /** @type {Required<Steps>} */ (steps({ ...of, ...given }));
     const { product, scaled, masked, weights, output } = found;
     return { products: product, scores: scaled, masked, weights, z: output };
@@ -92,9 +92,4 @@ function transposed(m) {
   for (let i = 0; i < m.rows; i++)
     for (let j = 0; j < m.columns; j++) result.values[j * m.rows + i] = m.values[i * m.columns + j];
   return result;
-}
-
-/** @param {number} value */
-function single(value) {
-  return matrix(1, 1, Float64Array.of(value));
 }

@@ -19,6 +19,8 @@ from viz.frame import (
 )
 from viz.frame.page import Page
 from viz.frame.view import View
+from viz.kit.parts.attention import STATE, attention_part
+from viz.kit.wire import Settings
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.measures import MEASURES
@@ -33,7 +35,8 @@ from viz.pages.look_inside.heads.reading import (
 )
 from viz.runs import heads
 
-PATH, SURVEYING = "text-path", "surveying"  # of this visitor
+PATH, SURVEYING, MAPS = "text-path", "surveying", "maps"  # of this visitor
+HEAD = ("attention", "layer", "head", "cell")  # what of a head is in the address
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
     "up": ("copying", "kept", "moved"),
@@ -135,13 +138,19 @@ def _maps(view: View) -> None:
     """All heads on this sentence, and the one whose point was clicked."""
     cell = settings.CELL.given(limits=view.pattern.shape)
     state.only_for(view.sentence, cell)
-    chosen = {
+    chosen = memory.choices(MAPS, dict(STATE)) | {
         "attention": view.attention,
         "layer": view.layer,
         "head": view.head,
         cell.name: state.value(cell),
     }
-    component.show(heads.part(view.run), key="maps", chosen=chosen, on_change=state.take_over)
+    part = attention_part(view.run.trace, view.run.key, view.model, chosen)
+
+    def take_over(changes: Settings) -> None:
+        state.take_over({name: changes[name] for name in HEAD if name in changes})
+        memory.keep_choices(MAPS, {name: changes[name] for name in STATE if name in changes})
+
+    component.show(part, key=MAPS, on_change=take_over)
 
 
 def _measured(reading: Reading, name: str) -> Measured:
@@ -182,7 +191,8 @@ def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
     csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}
-    inspector.export(view, csv, {"All heads": lambda: heads.part(view.run).page().encode()})
+    whole = attention_part(view.run.trace, model=view.model)
+    inspector.export(view, csv, {"All heads": lambda: whole.page().encode()})
 
 
 PAGE = Page(

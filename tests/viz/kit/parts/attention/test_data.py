@@ -1,21 +1,19 @@
 """Protects what the microscope is sent: heads in groups, labels of their streams, what applies."""
 
-import base64
 import dataclasses
 import json
 
 import numpy as np
 import pytest
-from safetensors.numpy import load
-from viz.live.microscope import data as microscope
 
 from model.trace import Stream, Trace
-from tests.viz.builders import stories_trace, unpacked
+from tests.viz.builders import stories_trace
 from tests.viz.kit.parts.made import microscope_settings
 from tests.viz.kit.parts.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 from viz.figures.labels import token_labels, word_groups, word_labels
-from viz.kit.arrays import head_arrays
-from viz.kit.parts.attention import attention_part
+from viz.kit.parts.attention import STAGES, VIEWS, attention_part
+from viz.kit.run import patterns_data
+from viz.kit.tiles import MASKED
 from viz.kit.wire import Data, stream_data
 
 GROUPS = {  # name: title, kind, queries, keys, size of a map
@@ -27,8 +25,13 @@ GROUPS = {  # name: title, kind, queries, keys, size of a map
 
 def sent(trace: Trace, **changes: object) -> Data:
     """What the browser gets, through JSON."""
-    data = attention_part(trace, "a key", "a model", microscope_settings(**changes))
-    return json.loads(json.dumps(data))
+    part = attention_part(trace, "a key", "a model", microscope_settings(**changes))
+    return json.loads(json.dumps(part.told["spec"]))
+
+
+def tiles_of(trace: Trace, group: str) -> np.ndarray:
+    """Small maps of a group as they travel, (L, H, rows, columns)."""
+    return attention_part(trace).shared[f"{group}.tiles"].array
 
 
 def without_nothing(options: list[Data]) -> dict[str, str]:
@@ -45,8 +48,9 @@ def test_heads_come_in_groups_with_streams_of_their_own() -> None:
         assert (group["title"], group["kind"]) == (title, kind)
         assert (group["queries"], group["keys"]) == (queries, keys)
         assert (group["n_layers"], group["n_heads"]) == (N_LAYERS, N_HEADS)
-        assert group["sites"] == [record.site.address for record in known.records]
-        assert unpacked(group["tiles"]).shape == (N_LAYERS * N_HEADS, *size)
+        sites = [(site["address"], tuple(site["stages"])) for site in group["sites"]]
+        assert sites == [(record.site.address, record.stages) for record in known.records]
+        assert tiles_of(trace, group["name"]).shape == (N_LAYERS, N_HEADS, *size)
         for layer, record in enumerate(known.records):
             rows = record.pattern[:, 1:] if kind == "self" else record.pattern
             expected = rows.max(axis=-1).mean(axis=-1)
@@ -63,12 +67,11 @@ def test_heads_come_in_groups_with_streams_of_their_own() -> None:
 
 def test_each_head_is_masked_in_its_own_tile() -> None:
     group = two_streams().group("target.attn")
-    (data,) = (found for found in sent(two_streams())["groups"] if found["name"] == group.name)
-    pictures = unpacked(data["tiles"])
-    for i, (layer, head) in enumerate(np.ndindex(N_LAYERS, N_HEADS)):
+    pictures = tiles_of(two_streams(), group.name)
+    for layer, head in np.ndindex(N_LAYERS, N_HEADS):
         mask = group.records[layer].mask_of(head)
-        assert ((pictures[i] != microscope.MASKED) == mask).all(), (layer, head)
-    assert sent(two_streams())["tile_codes"] == {"masked": microscope.MASKED}
+        assert ((pictures[layer, head] != MASKED) == mask).all(), (layer, head)
+    assert sent(two_streams())["masked"] == MASKED
 
 
 def test_a_decoder_has_one_group_and_words() -> None:
@@ -103,42 +106,64 @@ def test_labels_on_axes_are_short_and_escaped() -> None:
     assert stream["axis"] == ["&lt;b&gt;&#36;x&#36;&lt;/b&gt;", 15 * "a" + "…"]
 
 
-@pytest.mark.parametrize("attention", GROUPS)
-def test_the_chosen_head_comes_along(attention: str) -> None:
+def test_every_array_of_a_head_has_its_address() -> None:
     trace = two_streams()
-    ((address, packed),) = sent(trace, attention=attention, layer=1, head=3)["arrays"].items()
-    record = trace.group(attention).records[1]
-    assert address == f"live/arrays/a key/head/{record.site.address}/3"
-    found = load(base64.b64decode(packed))
-    for name, array in head_arrays(record, 3).items():
-        np.testing.assert_array_equal(found[name], array, err_msg=name)
+    arrays = attention_part(trace).shared
+    for record in trace.attention:
+        for name in ("q", "k", "v", "bias", "pattern"):
+            found = arrays.get(f"{record.site.address}.{name}")
+            if (array := getattr(record, name)) is None:
+                assert found is None
+            else:
+                np.testing.assert_array_equal(found.array, array)
+        for head in range(record.n_heads):
+            masks = arrays[f"{record.site.address}.mask"].array
+            np.testing.assert_array_equal(masks[head % len(masks)], record.mask_of(head))
+        about = next(x for x in sent(trace)["groups"] if x["name"] == record.site.group)
+        site = about["sites"][record.site.layer]
+        assert site["scale"] == record.scale
+        assert site["sinks"] == (None if record.sinks is None else record.sinks.tolist())
 
 
-def test_a_head_that_is_not_there_gives_way_to_the_nearest() -> None:
-    """A link may be of a model with more heads, and of another kind."""
-    ((address, _),) = sent(two_streams(), attention="nothing", layer=9, head=9)["arrays"].items()
-    assert address == "live/arrays/a key/head/source.blocks.1.attn/3"
+@pytest.mark.parametrize(("over", "axes"), [("layer", 1), ("head", 0), ("all", (0, 1))])
+def test_many_heads_are_one_map_where_they_are_asked_for(
+    over: str, axes: int | tuple[int, int]
+) -> None:
+    trace = two_streams()
+    group = trace.group("target.attn")
+    patterns = group.patterns()
+    for how, fold in (("mean", np.mean), ("maximum", np.max)):
+        found = attention_part(trace).shared[f"{group.name}.{how}.{over}"]
+        expected = np.atleast_3d(fold(patterns, axis=axes)).reshape(found.array.shape)
+        for (at,) in found.pieces():
+            assert found.array[(at,)] == pytest.approx(expected[at], abs=1e-6)
+        with pytest.raises(LookupError):
+            found.array[(len(expected),)]
 
 
-def test_a_large_head_is_left_to_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(microscope, "MOST_SENT_ALONG", 100)
-    assert sent(two_streams())["arrays"] == {}
+def test_weights_from_elsewhere_have_no_steps() -> None:
+    tokens = Stream("tokens", "text", ("a", "b"))
+    weights = np.array([[[1, 0], [0.25, np.nan]]], np.float32)
+    about, arrays = patterns_data([weights], tokens, tokens)
+    (group,) = about["groups"]
+    assert (group["sites"][0]["stages"], group["strongest"][0][0]) == (["given"], [0, 0, 1.0])
+    assert set(arrays) >= {"attention.0.pattern", "attention.0.mask", "attention.tiles"}
 
 
 # --- what applies -----------------------------------------------------------------------------
 
 
 def test_all_applies_to_a_decoder() -> None:
-    data = sent(stories_trace("The dog ran."))
+    data = attention_part(stories_trace("The dog ran."), takes_text=True).spec
     for options in ("views", "changes", "against", "how"):
         assert without_nothing(data[options]) == {}, options
-    assert [view["name"] for view in data["views"]] == list(microscope.VIEWS)
-    assert [stage["name"] for stage in data["stages"]] == list(microscope.STAGES)
+    assert [view["name"] for view in data["views"]] == list(VIEWS)
+    assert [stage["name"] for stage in data["stages"]] == list(STAGES)
 
 
 def test_what_does_not_apply_says_why() -> None:
     trace = two_streams()
-    data = attention_part(trace, "a key", "a model", microscope_settings(), takes_text=False)
+    data = attention_part(trace, "a key", "a model").spec
     assert without_nothing(data["against"]) == {"sentence": "this source takes no text."}
     assert without_nothing(data["views"]) == {}, "there are other heads to compare with"
     assert without_nothing(data["changes"]) == {}, "some heads are scaled, some masked"
@@ -149,7 +174,7 @@ def test_a_head_alone_has_nothing_to_compare_with() -> None:
     arrays = {name: getattr(record, name)[:1] for name in ("q", "k", "v", "scores", "pattern", "z")}
     alone = dataclasses.replace(record, **arrays, bias=record.bias[:1], mask=np.ones((5, 7), bool))
     trace = dataclasses.replace(two_streams(), attention=(alone,))
-    data = attention_part(trace, "a key", "a model", microscope_settings(), takes_text=False)
+    data = attention_part(trace, "a key", "a model").spec
     assert without_nothing(data["views"]) == {
         "compare": "there is one head alone, and no other input."
     }
@@ -158,5 +183,5 @@ def test_a_head_alone_has_nothing_to_compare_with() -> None:
         "scale": "scores are not scaled here.",
         "mask": "nothing is masked here.",
     }
-    typed = attention_part(trace, "a key", "a model", microscope_settings())
+    typed = attention_part(trace, takes_text=True).spec
     assert without_nothing(typed["views"]) == {}, "another sentence can be typed"

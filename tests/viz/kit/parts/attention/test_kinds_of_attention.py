@@ -5,6 +5,7 @@ The run is made up: maps are not square, masks are per head, one scale is 1, tok
 
 import dataclasses
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,6 @@ from tests.viz.kit.parts.made import microscope_settings
 from tests.viz.kit.parts.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.kit.parts.attention import ROLES, STAGES, OtherRun, attention_part
 from viz.kit.wire import stream_data
-from viz.live import store
 
 KINDS = ["source.attn", "target.attn", "target.cross_attn"]
 CROSS = "target.cross_attn"
@@ -29,24 +29,14 @@ SHOWN = """selector => Array.from(
 LABELS = {name: stream_data(two_streams().stream(name))["labels"] for name in ("source", "target")}
 
 
-@pytest.fixture(scope="module")
-def key() -> str:
-    """Where the made-up run is found; it is kept for good."""
-    return store.put(two_streams())
-
-
-@pytest.fixture(scope="module")
-def other_key() -> str:
-    """Where another run is found."""
-    return store.put(two_streams(1))
-
-
-def open_microscope(page: Page, key: str, width: int = 1180, **changes: object) -> None:
-    """Open the microscope on the made-up run, which takes no text."""
+def open_microscope(page: Page, width: int = 1180, **changes: object) -> dict[str, Any]:
+    """Open the part on the made-up run, which takes no text; what it was sent."""
     settings = microscope_settings(**changes)
-    data = attention_part(two_streams(), key, "made-up", settings, takes_text=False)
-    open_instrument(page, as_sent(data), width=width)
+    data = attention_part(two_streams(), "a key", "made-up", settings)
+    sent = as_sent(data)
+    open_instrument(page, sent, width=width)
     wait_for(page, settings["view"])
+    return sent
 
 
 def wait_for(page: Page, view: str) -> None:
@@ -92,10 +82,10 @@ def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("attention", KINDS)
-def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page, key: str) -> None:
+def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page) -> None:
     record = group_of(attention).records[1]
     for stage, values in steps_of(record, 3).items():
-        open_microscope(bare, key, attention=attention, layer=1, head=3, stage=stage)
+        open_microscope(bare, attention=attention, layer=1, head=3, stage=stage)
         found = shown(bare, "map")
         assert found.shape == values.shape
         assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
@@ -113,9 +103,9 @@ OFF = """() => {
 }"""
 
 
-def test_labels_stand_beside_their_rows_in_every_stage(bare: Page, key: str) -> None:
+def test_labels_stand_beside_their_rows_in_every_stage(bare: Page) -> None:
     """The map is larger where no sums stand beside it; its labels stayed where they were."""
-    open_microscope(bare, key, attention=KINDS[0], stage="weights")
+    open_microscope(bare, attention=KINDS[0], stage="weights")
     for stage in ("product", "weights", "masked"):
         bare.locator(f"input[name=hl-stage][value={stage}]").click()
         expect(bare.locator(".hl-formula .hl-now").first).to_have_attribute("data-of", stage)
@@ -124,8 +114,8 @@ def test_labels_stand_beside_their_rows_in_every_stage(bare: Page, key: str) -> 
         assert off and max(off) < 1, stage
 
 
-def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> None:
-    open_microscope(bare, key)
+def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
+    open_microscope(bare)
     expect(bare.locator(".hl-grid-title")).to_have_text([group_of(x).title for x in KINDS])
     grids = bare.locator(".hl-overview")
     expect(grids).to_have_count(3)
@@ -159,15 +149,15 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page, key: str) -> Non
     assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
 
 
-def test_the_chosen_head_stays_in_sight(bare: Page, key: str) -> None:
+def test_the_chosen_head_stays_in_sight(bare: Page) -> None:
     """Beside maps that are long, and among those that a phone shows in a box."""
     bare.set_viewport_size({"width": 1280, "height": 720})
-    open_microscope(bare, key, attention=CROSS, layer=1, head=2)
+    open_microscope(bare, attention=CROSS, layer=1, head=2)
     bare.add_style_tag(content="@media (min-width: 900px) { .hl-pictures { height: 3000px } }")
     bare.evaluate("scrollTo(0, 1500)")
     expect(bare.locator(".hl-title")).to_be_in_viewport()
     bare.set_viewport_size({"width": 390, "height": 400})
-    open_microscope(bare, key, 380, attention=CROSS, layer=1, head=2)
+    open_microscope(bare, 380, attention=CROSS, layer=1, head=2)
     box = bare.locator(".hl-pictures").bounding_box()
     frame = bare.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]").bounding_box()
     assert box["height"] <= 0.45 * 400
@@ -175,9 +165,9 @@ def test_the_chosen_head_stays_in_sight(bare: Page, key: str) -> None:
     assert frame["y"] + frame["height"] <= box["y"] + box["height"]
 
 
-def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
+def test_bars_and_keys_stay_in_their_grid(bare: Page) -> None:
     """A bar opens a mean of its own kind; arrow keys move in the grid that has the focus."""
-    open_microscope(bare, key)
+    open_microscope(bare)
     grid = bare.locator(".hl-overview").nth(2)
     grid.focus()
     for pressed in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):
@@ -191,15 +181,15 @@ def test_bars_and_keys_stay_in_their_grid(bare: Page, key: str) -> None:
     assert "all heads of L0" in bare.locator(".hl-view-summary .hl-caption").text_content()
 
 
-def test_lines_and_tokens_of_two_streams(bare: Page, key: str) -> None:
+def test_lines_and_tokens_of_two_streams(bare: Page) -> None:
     pattern = group_of(CROSS).records[0].pattern[1]
-    open_microscope(bare, key, attention=CROSS, view="lines", head=1, mass=0.5)
+    open_microscope(bare, attention=CROSS, view="lines", head=1, mass=0.5)
     words = [text.split("  ")[0] for text in bare.locator(".hl-lines text").all_text_contents()]
     assert words == LABELS["target"] + LABELS["source"]
     ordered = -np.sort(-pattern, axis=1)
     kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
     expect(bare.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
-    open_microscope(bare, key, attention=CROSS, view="sentence", head=1, token=3)
+    open_microscope(bare, attention=CROSS, view="sentence", head=1, token=3)
     rows = bare.locator(".hl-sentence")
     best = int(pattern[3].argmax())
     weight = f"{LABELS['source'][best]} {pattern[3, best]:.3f}"
@@ -213,13 +203,13 @@ def test_lines_and_tokens_of_two_streams(bare: Page, key: str) -> None:
     expect(rows.last).to_have_attribute("aria-label", re.compile("^" + re.escape(start)))
 
 
-def test_an_unscaled_head_is_said_to_be(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention=CROSS, stage="scaled")
+def test_an_unscaled_head_is_said_to_be(bare: Page) -> None:
+    open_microscope(bare, attention=CROSS, stage="scaled")
     expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("× 1")
     expect(bare.locator(".hl-view-map .hl-caption").first).to_have_text("Not scaled: times 1.")
     expect(bare.locator("[data-term=scaled]")).to_have_text("× 1")
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 0
-    open_microscope(bare, key, attention="source.attn", stage="scaled")
+    open_microscope(bare, attention="source.attn", stage="scaled")
     expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("÷√d")
     expect(bare.locator("[data-term=scaled]")).to_have_text(f"÷ √{D_HEAD}")
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
@@ -230,10 +220,10 @@ def attribute(page: Page, i: int, name: str) -> str:
     return page.locator(PARTS).nth(i).get_attribute(f"data-{name}")
 
 
-def test_one_of_several_runs_is_compared_with(bare: Page, key: str, other_key: str) -> None:
-    runs = [OtherRun(two_streams(), key, "the same"), OtherRun(two_streams(1), other_key, "other")]
+def test_one_of_several_runs_is_compared_with(bare: Page) -> None:
+    runs = [OtherRun(two_streams(), "1", "the same"), OtherRun(two_streams(1), "2", "other")]
     settings = microscope_settings(attention=CROSS, view="compare", against="sentence", head=2)
-    data = attention_part(two_streams(), key, "made-up", settings, runs)
+    data = attention_part(two_streams(), "a key", "made-up", settings, runs, takes_text=True)
     open_instrument(bare, as_sent(data), width=1180)
     wait_for(bare, "compare")
     assert np.nanmax(np.abs(shown(bare, "compare", "section:nth-child(3)"))) == 0
@@ -246,12 +236,13 @@ def test_one_of_several_runs_is_compared_with(bare: Page, key: str, other_key: s
     assert delta == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
-def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page, key: str) -> None:
-    data = attention_part(two_streams(), key, "made-up", microscope_settings(view="compare"))
-    for view in data["views"]:
+def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page) -> None:
+    part = attention_part(two_streams(), "a key", "made-up", microscope_settings(view="compare"))
+    data = as_sent(part)
+    for view in data["spec"]["views"]:
         if view["name"] == "compare":
             view["why"] = "there is one head alone."
-    open_instrument(bare, as_sent(data), width=1180)
+    open_instrument(bare, data, width=1180)
     wait_for(bare, "map")
     expect(bare.locator("input[name=hl-view][value=compare]")).to_be_disabled()
     label = bare.locator("label:has(input[name=hl-view][value=compare])")
@@ -261,8 +252,8 @@ def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page, k
     )
 
 
-def test_exports_name_the_kind_and_both_streams(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention=CROSS, layer=1, head=2)
+def test_exports_name_the_kind_and_both_streams(bare: Page) -> None:
+    open_microscope(bare, attention=CROSS, layer=1, head=2)
     record = group_of(CROSS).records[1]
     file = download(bare, bare.get_by_role("button", name="CSV"))
     assert file.suggested_filename == "headlight-target-cross-attn-l1-h2-weights.csv"
@@ -278,15 +269,14 @@ def test_exports_name_the_kind_and_both_streams(bare: Page, key: str) -> None:
     assert all(" ".join(LABELS[name][2:5]) in text for name in LABELS)
 
 
-def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str) -> None:
+def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page) -> None:
     """Python answers the head that came before, which is still on screen."""
-    open_microscope(bare, key, attention=CROSS, layer=1, head=1)
-    before = bare.evaluate("() => ({...instrument.data})")
+    before = open_microscope(bare, attention=CROSS, layer=1, head=1)
 
     def cut(route: Route) -> None:
         route.abort()
 
-    bare.route("**/live/arrays/**", cut)
+    bare.route("**/kit/arrays/**", cut)
     bare.evaluate("() => instrument.set({layer: 0, head: 2})")
     alert = bare.locator(".hl-error")
     expect(alert).to_contain_text("The app does not answer")
@@ -294,7 +284,7 @@ def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page, key: str)
     bare.wait_for_timeout(100)  # it would be drawn by then
     expect(alert).to_contain_text("The app does not answer")
     expect(bare.locator(".hl-title")).to_contain_text("L1 H1")
-    bare.unroute("**/live/arrays/**", cut)
+    bare.unroute("**/kit/arrays/**", cut)
 
 
 # --- words that hold for what is shown ------------------------------------------------------------
@@ -309,20 +299,19 @@ def test_a_row_that_may_attend_to_nothing_is_not_said_to_sum_to_one(bare: Page) 
     pattern[:, :2] = 0
     emptied = dataclasses.replace(record, mask=mask, pattern=pattern)
     trace = dataclasses.replace(trace, attention=(emptied, *trace.attention[1:]))
-    empty_key = store.put(trace)
     for view, words in (
         ("map", "sum to one. Of 2 rows that may attend to nothing, zeros."),
         ("summary", "Rows sum to one. 2 may attend to nothing and are zero."),
     ):
         settings = microscope_settings(attention="source.attn", view=view)
-        data = attention_part(trace, empty_key, "made-up", settings, takes_text=False)
+        data = attention_part(trace, view, "made-up", settings)
         open_instrument(bare, as_sent(data), width=1180)
         wait_for(bare, view)
         expect(bare.locator(f".hl-view-{view} .hl-caption").first).to_contain_text(words)
 
 
-def test_a_masked_weight_is_said_to_be_masked(bare: Page, key: str) -> None:
-    open_microscope(bare, key, attention="target.attn", view="summary", over="layer")
+def test_a_masked_weight_is_said_to_be_masked(bare: Page) -> None:
+    open_microscope(bare, attention="target.attn", view="summary", over="layer")
     bare.locator(".hl-view-summary .hl-map").scroll_into_view_if_needed()
     box = bare.evaluate("instrument.view.heatMap.boxOf(0, 4)")
     place = bare.locator(".hl-view-summary .hl-map").bounding_box()

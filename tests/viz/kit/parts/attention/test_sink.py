@@ -14,7 +14,6 @@ from tests.viz.kit.parts.made import microscope_settings
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.kit.parts.attention import attention_part
-from viz.live import store
 
 SENTENCE = "Lily saw a big red ball, and Lily gave the ball to Tom."
 LAYER, HEAD = 3, 4
@@ -22,16 +21,10 @@ HIDDEN = "Hatched: the first token, hidden by choice. Its weights are what they 
 FIRST = "(first token left out)"
 
 
-@pytest.fixture(scope="module")
-def key() -> str:
-    """Where the run is found."""
-    return store.put(stories_trace(SENTENCE))
-
-
-def open_microscope(page: Page, key: str, **changes: Any) -> None:  # noqa: ANN401
+def open_microscope(page: Page, **changes: Any) -> None:  # noqa: ANN401
     """The head with the sink hidden, unless it is to be shown."""
     settings = microscope_settings(layer=LAYER, head=HEAD, **{"hide_first": True} | changes)
-    data = attention_part(stories_trace(SENTENCE), key, "stories", settings)
+    data = attention_part(stories_trace(SENTENCE), "a key", "stories", settings)
     open_instrument(page, as_sent(data), width=1180)
     state = re.compile(f" {settings['view']} ")
     expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
@@ -58,8 +51,8 @@ def test_the_head_has_a_sink() -> None:
     assert weights()[1:, 0].mean() > 1 / 3
 
 
-def test_sums_entropy_and_the_file_are_of_the_true_weights(bare: Page, key: str) -> None:
-    open_microscope(bare, key)
+def test_sums_entropy_and_the_file_are_of_the_true_weights(bare: Page) -> None:
+    open_microscope(bare)
     pattern, labels = weights(), token_labels(stories_trace(SENTENCE).tokens)
     logs = np.log2(pattern, out=np.zeros_like(pattern), where=pattern > 0)
     entropies = -(pattern * logs).sum(axis=1)
@@ -72,19 +65,19 @@ def test_sums_entropy_and_the_file_are_of_the_true_weights(bare: Page, key: str)
     expect(bare.locator(".hl-view-map .hl-main .hl-caption")).to_contain_text(HIDDEN)
 
 
-def test_hidden_cells_are_hatched_and_not_drawn(bare: Page, key: str) -> None:
+def test_hidden_cells_are_hatched_and_not_drawn(bare: Page) -> None:
     cells = "document.querySelector('.hl-view-map .js-plotly-plot').data[0].z.map(row => row[0])"
-    open_microscope(bare, key)
+    open_microscope(bare)
     assert all(cell is None or np.isnan(cell) for cell in bare.evaluate(f"() => {cells}"))
     with_sink = strokes(bare, "map")
-    open_microscope(bare, key, hide_first=False)
+    open_microscope(bare, hide_first=False)
     assert bare.evaluate(f"() => {cells}")[5] == pytest.approx(weights()[5, 0], abs=1e-6)
     assert strokes(bare, "map") < with_sink
     expect(bare.locator(".hl-view-map .hl-main .hl-caption")).not_to_contain_text("Hatched")
 
 
-def test_strongest_is_looked_for_where_the_words_say(bare: Page, key: str) -> None:
-    open_microscope(bare, key, view="summary")
+def test_strongest_is_looked_for_where_the_words_say(bare: Page) -> None:
+    open_microscope(bare, view="summary")
     mean = stories_trace(SENTENCE).attention[LAYER].pattern.mean(axis=0)
     label = bare.locator(".hl-view-summary .hl-map").get_attribute("aria-label") or ""
     left = mean * (1 - np.eye(len(mean)))
@@ -100,8 +93,8 @@ def _first(values: np.ndarray) -> str:
     return f"{labels[row]} attends to {labels[column]} {digits(values[row, column], 3)};"
 
 
-def test_compared_weights_are_the_true_ones(bare: Page, key: str) -> None:
-    open_microscope(bare, key, view="compare", other=[LAYER, 0])
+def test_compared_weights_are_the_true_ones(bare: Page) -> None:
+    open_microscope(bare, view="compare", other=[LAYER, 0])
     delta = weights() - weights(head=0)
     mean = np.abs(delta)[np.tri(len(delta), dtype=bool)].mean()
     caption = bare.locator(".hl-view-compare [role=status]")
@@ -112,8 +105,8 @@ def test_compared_weights_are_the_true_ones(bare: Page, key: str) -> None:
     assert "Largest absolute differences (first token and self left out): " in spoken
 
 
-def test_lines_say_of_what_they_are_a_share(bare: Page, key: str) -> None:
-    open_microscope(bare, key, view="lines", mass=0.8)
+def test_lines_say_of_what_they_are_a_share(bare: Page) -> None:
+    open_microscope(bare, view="lines", mass=0.8)
     rest = weights().copy()
     rest[:, 0] = 0
     ordered = -np.sort(-rest, axis=1)
@@ -126,8 +119,8 @@ def test_lines_say_of_what_they_are_a_share(bare: Page, key: str) -> None:
     assert saved(bare) == pytest.approx(weights(), abs=1e-6)
 
 
-def test_one_token_names_the_largest_of_the_rest(bare: Page, key: str) -> None:
-    open_microscope(bare, key, view="sentence", token=8)
+def test_one_token_names_the_largest_of_the_rest(bare: Page) -> None:
+    open_microscope(bare, view="sentence", token=8)
     titles = bare.locator(".hl-view-sentence h3 small")
     largest = digits(weights()[8, 1:].max(), 3)
     expect(titles.first).to_have_text(f"largest {FIRST} {largest}")
@@ -137,5 +130,5 @@ def test_one_token_names_the_largest_of_the_rest(bare: Page, key: str) -> None:
     expect(bare.locator(".hl-sentence").first.locator("g").first.locator("path")).to_have_count(1)
     expect(bare.locator(".hl-view-sentence .hl-caption")).to_contain_text(HIDDEN)
     assert saved(bare) == pytest.approx(weights(), abs=1e-6)
-    open_microscope(bare, key, view="sentence", token=0)
+    open_microscope(bare, view="sentence", token=0)
     expect(titles.last).to_have_text("hidden by choice")

@@ -16,18 +16,14 @@ from tests.viz.builders import csv_rows
 from tests.viz.harness import as_sent, open_instrument
 from tests.viz.kit.parts.made import microscope_settings
 from viz.digits import digits
-from viz.kit.arrays import head_address
 from viz.kit.parts.attention import attention_part
-from viz.kit.parts.heads import heads_part
-from viz.live import store
+from viz.kit.run import run_data
 
 DRAWN, COMPUTED = 1e-6, 1e-4
 BENT = ("gemma2", "gpt_oss")  # a soft cap of 1, sinks of 2
-LOADED = """async address => {
-    const {Library} = await import('/kit/arrays.js');
-    const {steps} = await import('/kit/maths.js');
-    const {matrices, stages} = await (globalThis.library ??= new Library()).fetch(`/${address}`);
-    return Array.from(steps({...matrices, stages}).weights.values);
+LOADED = """async head => {
+    const {group, layer} = head;
+    return (await instrument.run.head(instrument.run.group(group), layer, head.head)).error;
 }"""
 TABLE = "() => { const {values} = instrument.view.table(); return Array.from(values.values); }"
 
@@ -53,7 +49,7 @@ def trace_of(family: str) -> Trace:
 
 def opened(page: Page, trace: Trace, **changes: object) -> None:
     settings = microscope_settings(layer=1, head=2, **changes)
-    data = attention_part(trace, store.put(trace), "made-up", settings, takes_text=False)
+    data = attention_part(trace, str(id(trace)), "made-up", settings)
     open_instrument(page, as_sent(data), width=1180)
     page.wait_for_function("document.querySelector('.hl-live').dataset.drawn")
 
@@ -61,13 +57,13 @@ def opened(page: Page, trace: Trace, **changes: object) -> None:
 @pytest.mark.parametrize("family", families.FAMILIES)
 def test_steps_lead_to_the_weights_that_ran_and_parts_carry_them(family: str, bare: Page) -> None:
     trace = trace_of(family)
-    key, arrays = store.put(trace), heads_part(trace).arrays
+    opened(bare, trace)
+    arrays = run_data(trace).arrays
     for record in trace.attention:
-        np.testing.assert_array_equal(
-            arrays[f"{record.site.group} {record.site.layer} pattern"], record.pattern
-        )
-        found = bare.evaluate(LOADED, head_address(key, record.site, record.n_heads - 1))
-        assert found == pytest.approx(record.pattern[-1].ravel(), abs=COMPUTED), record.site
+        pattern = arrays[f"{record.site.address}.pattern"].array
+        np.testing.assert_array_equal(pattern, record.pattern)
+        head = {"group": record.site.group, "layer": record.site.layer, "head": record.n_heads - 1}
+        assert bare.evaluate(LOADED, head) < COMPUTED, record.site
 
 
 @pytest.mark.parametrize(

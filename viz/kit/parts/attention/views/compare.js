@@ -16,30 +16,27 @@ import {
   weightAt,
 } from "../../../patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
-import { between, headName } from "../heads.js";
+import { Run } from "../../../run.js";
 import { View } from "../view.js";
 
 /** @import { Matrix } from "../../../maths.js" */
 /** @import { Between, Shown } from "../../../patterns.js" */
-/** @import { LoadedHead } from "../heads.js" */
-/** @import { Microscope } from "../../attention.js" */
-/** @import { Run } from "../wire.js" */
+/** @import { Head, RunAbout } from "../../../run.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const HEIGHT = 480;
 
-/** What is compared with. @typedef {{loaded: LoadedHead, between: Between, name: string}} Other */
+/** What is compared with. @typedef {{loaded: Head, between: Between, name: string}} Other */
 
 /** This head against another, or this input against another, and their signed difference. */
 export class CompareView extends View {
   /** This head, the other, and the difference. @type {Shown[] | null} */
   #sides = null;
-  /** The other run that is shown, if it is one. @type {{run: string, between: Between} | null} */
-  #other = null;
   /** Which of the other runs. */
   #run = 0;
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
@@ -104,21 +101,20 @@ export class CompareView extends View {
    */
   async #loadOther() {
     const { scope } = this;
-    const { settings, data, group } = scope;
-    this.#other = null;
+    const { settings, group } = scope;
     if (this.#kind === "head") {
       const [layer, head] = scope.other;
-      const loaded = await scope.load(data, layer, head);
-      return { loaded, between: scope.between, name: headName(data, group, layer, head) };
+      const loaded = await scope.load(scope.run, layer, head);
+      return { loaded, between: scope.between, name: scope.run.nameOf(group, layer, head) };
     }
     const run = this.#otherRun();
     if (!run) return null;
-    const loaded = await scope.load(run, settings.layer, settings.head);
-    this.#other = { run: run.key, between: between(run.streams, group) };
-    return { loaded, between: this.#other.between, name: run.name };
+    const other = new Run(scope.model, run);
+    const loaded = await scope.load(other, settings.layer, settings.head);
+    return { loaded, between: other.between(group), name: run.name ?? "" };
   }
 
-  /** @returns {Run | undefined} */
+  /** @returns {RunAbout | undefined} */
   #otherRun() {
     const { runs } = this.scope.data;
     return runs[Math.min(this.#run, runs.length - 1)];
@@ -178,7 +174,7 @@ export class CompareView extends View {
       return;
     }
     const { runs } = this.scope.data;
-    const names = runs.map(({ name }) => name);
+    const names = runs.map(({ name = "" }) => name);
     fillOnce(this.controls, `runs ${names.join()}`, () => this.#runBoxes(names));
   }
 

@@ -8,7 +8,7 @@ import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../../patterns.js" */
 /** @import { Matrix } from "../../../maths.js" */
-/** @import { Microscope } from "../../attention.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const MOST_WIDTH = 640;
 const LABEL_ROOM = { least: 110, share: 0.27 }; // for labels on either side: pixels, of the width
@@ -31,7 +31,7 @@ export class LinesView extends View {
   #room = 0;
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {

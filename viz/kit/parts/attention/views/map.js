@@ -12,7 +12,7 @@ import {
   signedScale,
   weightScale,
 } from "../../../patterns.js";
-import { Formula, scaleText } from "../formulas.js";
+import { Formula, short } from "../formulas.js";
 import { Operands } from "../operands.js";
 import { View } from "../view.js";
 
@@ -20,9 +20,8 @@ import { View } from "../view.js";
 /** @import { HeadArrays, StepName } from "../../../maths.js" */
 /** @import { Drawing, Shown, Table } from "../../../patterns.js" */
 /** @import { Palette } from "../../../wire.js" */
-/** @import { LoadedHead } from "../heads.js" */
-/** @import { Microscope } from "../../attention.js" */
-/** @import { Stage } from "../wire.js" */
+/** @import { Head } from "../../../run.js" */
+/** @import { Attention, Step } from "../../attention.js" */
 
 const LONG = 28; // tokens from which a map needs more width than half the page
 const HEIGHTS = { usual: 560, long: 660 };
@@ -43,13 +42,13 @@ export class MapView extends View {
   #dimension = 0;
   /** The cell in view. @type {[number, number]} */
   #at = [0, 0];
-  /** What the panel is laid out for. @type {[LoadedHead, Palette] | null} */
+  /** What the panel is laid out for. @type {[Head, Palette] | null} */
   #openFor = null;
   /** @type {(() => void) | null} */
   #stopPlaying = null;
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
@@ -80,7 +79,7 @@ export class MapView extends View {
     this.#makeRoom();
     const stage = this.#drawStages(loaded);
     this.says.textContent = stage.says;
-    this.#dimension = Math.min(this.#dimension, loaded.head.v.columns - 1);
+    this.#dimension = Math.min(this.#dimension, (loaded.head.v?.columns ?? 1) - 1);
     if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
       this.operands.open({ ...loaded, ...between }, palette);
       this.formula.open(loaded);
@@ -109,8 +108,8 @@ export class MapView extends View {
   /**
    * The buttons of the stages that a head has, the chosen one checked.
    *
-   * @param {LoadedHead} loaded
-   * @returns {Stage} the chosen one
+   * @param {Head} loaded
+   * @returns {Step} the chosen one
    */
   #drawStages({ head, steps }) {
     const there = this.scope.data.stages.filter(({ name }) => name in steps);
@@ -165,8 +164,8 @@ export class MapView extends View {
    */
   #sides({ values, rows, columns }) {
     const { sink } = this.scope.loaded.head;
-    const entropies = rowEntropies(values, Boolean(sink));
-    const most = Math.log2(values.columns + (sink ? 1 : 0)) || 1;
+    const entropies = rowEntropies(values, sink !== undefined);
+    const most = Math.log2(values.columns + (sink === undefined ? 0 : 1)) || 1;
     const received = columnSums(values);
     const top = Math.max(...received);
     /** @param {number} key */
@@ -361,19 +360,22 @@ function emptyInWords({ mask }) {
  * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
  * all, and a sink takes a share of each row.
  *
- * @param {Stage} stage
+ * @param {Step} stage
  * @param {HeadArrays} head
- * @returns {Stage}
+ * @returns {Step}
  */
 function worded(stage, head) {
   if (stage.name === "masked" && head.mask.values.every(Boolean))
     return { ...stage, says: "Nothing is masked here." };
   if (stage.name === "weights") {
-    const says = head.sink ? "Each row becomes weights; the sink’s share is left out." : stage.says;
+    const says =
+      head.sink !== undefined
+        ? "Each row becomes weights; the sink’s share is left out."
+        : stage.says;
     return { ...stage, says: says + emptyInWords(head) };
   }
   if (stage.name !== "scaled" || isUsualScale(head)) return stage;
-  const scale = scaleText(head);
+  const scale = short(head.scale);
   const says =
     scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
   return { ...stage, text: `× ${scale}`, says };

@@ -16,7 +16,7 @@ import { View } from "../view.js";
 /** @import { Numbers } from "../../../maths.js" */
 /** @import { Drawing, Shown } from "../../../patterns.js" */
 /** @import { Palette } from "../../../wire.js" */
-/** @import { Microscope } from "../../attention.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const LEAST_WIDTH = 300;
 const LEAST_WORD = 24; // pixels of a word's box
@@ -52,7 +52,7 @@ export class SentenceView extends View {
   #key = 0;
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {

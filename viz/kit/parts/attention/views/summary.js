@@ -16,7 +16,7 @@ import { View } from "../view.js";
 
 /** @import { Matrix } from "../../../maths.js" */
 /** @import { Shown } from "../../../patterns.js" */
-/** @import { Microscope } from "../../attention.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const SLACK = 1e-4; // of a sum of float32 weights
 
@@ -26,7 +26,7 @@ export class SummaryView extends View {
   #shown = null;
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
@@ -48,8 +48,9 @@ export class SummaryView extends View {
     const { palette } = this.scope;
     this.#drawControls();
     const name = this.#name();
-    const { matrices } = await this.scope.loadSummary();
-    const { pattern, mask } = matrices;
+    const { how, over, layer, head } = this.scope.settings;
+    const index = { layer, head, all: 0 }[over];
+    const { pattern, mask } = await this.scope.run.summary(this.scope.group, how, over, index);
     if (!isCurrent()) return;
     const shown = this.shown(pattern, mask.values);
     this.#shown = shown;

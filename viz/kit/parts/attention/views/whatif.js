@@ -18,7 +18,7 @@ import { View } from "../view.js";
 
 /** @import { Matrix, Numbers } from "../../../maths.js" */
 /** @import { Shown } from "../../../patterns.js" */
-/** @import { Microscope } from "../../attention.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const HEIGHT = 480;
 const CHART = { width: 900, height: 120, base: 118, most: 112 };
@@ -30,7 +30,7 @@ export class WhatIfView extends View {
   #sides = [];
 
   /**
-   * @param {Microscope} scope
+   * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
@@ -114,7 +114,7 @@ export class WhatIfView extends View {
 
   /** A head's softmax has its sink as one key more. */
   get #nSinks() {
-    return this.scope.loaded.head.sink ? 1 : 0;
+    return this.scope.loaded.head.sink === undefined ? 0 : 1;
   }
 
   /**
