@@ -18,7 +18,7 @@ from model.sources.handle import Traced
 from model.sources.table import Runnable, open_runnable
 from model.sources.transformers import lent
 from model.survey.measured import of_model, on_input
-from model.trace import Trace
+from model.trace import HeadGroup, Trace
 from viz.figures.lens import row_names
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
@@ -86,6 +86,15 @@ class Run:
         group: which attention, such as "decoder.cross_attn", where a model has several. ValueError
         for what is not there.
         """
+        return self._group(layer, head, group).records[layer].pattern[head]
+
+    def attention_view(self, layer: int, head: int, group: str = "") -> Part:
+        """The picture with one head open; in a notebook it shows itself. See `attention`."""
+        chosen = {"attention": self._group(layer, head, group).name, "layer": layer, "head": head}
+        return attention_part(self.trace, model=self.opened.name, chosen=chosen)
+
+    def _group(self, layer: int, head: int, group: str) -> HeadGroup:
+        """The heads that a layer and a head are among; ValueError for what is not there."""
         names = [found.name for found in self.trace.groups]
         if not group and len(names) > 1:
             raise ValueError(f"this model attends in {len(names)} ways; give a group of {names}")
@@ -97,7 +106,7 @@ class Run:
             is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
             if not is_whole or not 0 <= number < n:
                 raise ValueError(f"there is no {what} {number!r} of {n}; give 0 to {n - 1}")
-        return found.records[layer].pattern[head]
+        return found
 
     def lens(self) -> pd.DataFrame:
         """What the model would predict after each layer (the logit lens), a row for each token.

@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
-from safetensors.numpy import load as decode
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -129,17 +128,20 @@ class Visitor:
 
     def fetched(self, sentence: str) -> Map | None:
         """The arrays of the shown head, as the browser asks for them."""
-        settings, key = self.live["settings"], self.live["key"]
+        settings = self.live["settings"]
         stack = settings["attention"].split(".")[0]
         site = f"{stack}.blocks.{settings['layer']}.attn"
-        address = f"{self.app.url}/live/arrays/{key}/head/{site}/{settings['head']}"
+        about = self.live["arrays"][f"{site}.pattern"]
+        address = f"{self.app.url}/kit/arrays/{about['id']}/{settings['head']}"
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
-                pattern = decode(answer.read())["pattern"]
+                pattern = np.frombuffer(answer.read(), "<f4").reshape(about["shape"][1:])
         except OSError as error:
             self.errors.append(f"arrays: {error}"[:200])
             return None
-        return Map(sentence, self.live["streams"][stack]["labels"], site, settings["head"], pattern)
+        return Map(
+            sentence, self.live["spec"]["streams"][stack]["labels"], site, settings["head"], pattern
+        )
 
     def choose(self, name: str, value: str) -> None:
         """Type or choose something in the bar, as the browser would send it."""

@@ -19,7 +19,7 @@ HALF = torch.tensor(WEIGHTS, dtype=torch.bfloat16)
 
 
 def patterns_of(part: Part) -> np.ndarray:
-    return np.stack([of for name, of in part.arrays.items() if name.endswith("pattern")])
+    return np.stack([of.array for name, of in part.shared.items() if name.endswith("pattern")])
 
 
 def test_what_transformers_gives_is_what_is_shown() -> None:
@@ -73,8 +73,8 @@ def test_odd_weights_are_shown_and_said() -> None:
     ]
     assert {one.filename for one in said} == {__file__}
     np.testing.assert_array_equal(patterns_of(part), odd)
-    tiles = part.arrays["attention tiles"]
-    assert tiles[0, 1, 2, 0] == part.spec["tile_codes"]["masked"] != tiles[0, 0, 0, 0]
+    tiles = part.shared["attention.tiles"].array
+    assert tiles[0, 1, 2, 0] == part.spec["masked"] != tiles[0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_every_cell_runs(
         if cell["cell_type"] == "code":
             assert cell["outputs"] == []
             exec(_shown_at_its_end("".join(cell["source"])), names)
-    assert "<heads>" in capsys.readouterr().out
+    assert "<attention>" in capsys.readouterr().out
 
 
 def _shown_at_its_end(text: str) -> str:

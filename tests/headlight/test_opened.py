@@ -34,7 +34,11 @@ def test_what_a_run_says_is_its_trace_s(run: Run, tmp_path: Path) -> None:
     assert run.tokens == run.trace.tokens
     np.testing.assert_array_equal(run.attention(5, 7), last[7])
     assert not run.attention(5, 7).flags.writeable
-    np.testing.assert_array_equal(run.part.arrays["decoder.attn 5 pattern"], last)
+    np.testing.assert_array_equal(run.part.shared["decoder.blocks.5.attn.pattern"].array, last)
+    state = run.attention_view(3, 4).state
+    assert (state["layer"], state["head"], state["attention"]) == (3, 4, "decoder.attn")
+    with pytest.raises(ValueError, match="there is no head 9 of 8; give 0 to 7"):
+        run.attention_view(3, 9)
     assert run.checks().passed.all()
     run.save(tmp_path / "run.html")
     assert (tmp_path / "run.html").read_text(encoding="utf-8") == run.part.page()
@@ -117,7 +121,7 @@ def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not run.attention(1, 2).flags.writeable
     pd.testing.assert_frame_equal(run.heads(), whole.heads(), atol=1e-4)
     assert run.checks().passed.all()
-    name, at = run.part.known["decoder.attn 1 pattern"]["id"], ["2"]
+    name, at = run.part.known["decoder.blocks.1.attn.pattern"]["id"], ["2"]
     shown = np.frombuffer(piece(run.part.by_id[name], at), np.float32)
     np.testing.assert_array_equal(shown, run.attention(1, 2).ravel())
     data = b64decode(run.part.contents["arrays"][f"{name}/2"])

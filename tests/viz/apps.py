@@ -122,7 +122,7 @@ def offered_of(app: AppTest, name: str) -> list[str]:
         picker
         for element in app.get("bidi_component")
         if element.proto.component_name == "headlight_control"
-        for picker in json.loads(element.proto.json).get("pickers", [])
+        for picker in json.loads(element.proto.json)["spec"].get("pickers", [])
     ]
     options = [picker["options"] for picker in pickers if picker["name"] == name]
     return [option["text"] for option in options[0]] if options else []

@@ -36,7 +36,7 @@ def assert_model_is_sent(app: AppTest, trace: Trace) -> None:
 
 def assert_sentence_is_sent(data: dict, trace: Trace) -> None:
     """Labels as text and escaped for axes, words, and the arrays that its browser may ask for."""
-    stream = data["streams"]["decoder"]
+    stream, prefix = data["streams"]["decoder"], data.get("prefix", "")
     assert stream["labels"] == token_labels(trace.tokens)
     assert stream["words"] == word_groups(trace.tokens)
     assert stream["word_labels"] == word_labels(trace.tokens, stream["words"])
@@ -45,7 +45,7 @@ def assert_sentence_is_sent(data: dict, trace: Trace) -> None:
         assert list(map(html.unescape, stream[axis])) == short
         assert not set("<>$%") & set("".join(stream[axis]))
     for record in trace.attention:
-        found = offered.array(data["arrays"][f"{record.site.address}.pattern"]["id"])
+        found = offered.array(data["arrays"][f"{prefix}{record.site.address}.pattern"]["id"])
         np.testing.assert_allclose(found, record.pattern, atol=1e-6)
 
 

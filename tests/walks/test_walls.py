@@ -34,7 +34,7 @@ PATHS = [
     "/media/nothing.png",
     "/component/nothing",
     "/live/plotly.min.js",
-    "/live/arrays/0/head/decoder.blocks.0.attn/0",
+    "/kit/arrays/0/0",
     *(f"/live/{name}" for name in list(SERVED)[:3]),
     "/nowhere",
     "/%2e%2e/etc/passwd",

@@ -68,14 +68,14 @@ class Part:
     state: Mapping[str, Any]
     arrays: Mapping[str, Any] = field(repr=False, default_factory=dict)
     split: Mapping[str, int] = field(repr=False, default_factory=dict)
+    shared: dict[str, Shared] = field(init=False, repr=False)  # the arrays as a browser has them
 
-    @cached_property
-    def shared(self) -> dict[str, Shared]:
-        """The arrays as a browser has them."""
-        return {
+    def __post_init__(self) -> None:
+        shared = {
             name: array if isinstance(array, Shared) else Shared(array, self.split.get(name, 0))
             for name, array in self.arrays.items()
         }
+        object.__setattr__(self, "shared", shared)
 
     @property
     def known(self) -> dict[str, dict[str, Any]]:

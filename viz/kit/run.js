@@ -71,7 +71,12 @@ const GIVEN = "given"; // weights that came from elsewhere, as in kit/run.py
  * @property {string[]} unknown
  */
 
-/** So that a head seen again is not computed again: by its weights. @type {WeakMap<Decoded, Head>} */
+/**
+ * So that a head seen again is not computed again: by its queries or, where it has none, its weights,
+ * with all that it was computed from. Arrays that are alike are loaded once.
+ *
+ * @type {WeakMap<Decoded, {from: (Decoded | null)[], head: Head}>}
+ */
 const computed = new WeakMap();
 
 export class Run {
@@ -159,11 +164,14 @@ export class Run {
       return this.model.load(this.#named(site, name), Math.floor((head * n) / n_heads));
     };
     const names = ["pattern", "mask", "q", "k", "v", "bias"];
-    const [pattern, ...others] = await Promise.all(names.map(load));
+    const from = await Promise.all(names.map(load));
+    const [pattern, , q] = from;
     if (!pattern) throw new Error(`there is no head ${head} of ${site.address}`);
-    const known = computed.get(pattern) ?? compared(arraysOf(site, head, [pattern, ...others]));
-    computed.set(pattern, known);
-    return known;
+    const known = computed.get(q ?? pattern);
+    if (known?.from.every((array, i) => array === from[i])) return known.head;
+    const found = compared(arraysOf(site, head, from));
+    computed.set(q ?? pattern, { from, head: found });
+    return found;
   }
 
   /**

@@ -47,8 +47,8 @@ class Summary:
 
     def __getitem__(self, at: tuple[int]) -> np.ndarray:
         """One of them, (Tq, Tk); IndexError for none."""
-        if not 0 <= at[0] < self.shape[0]:
-            raise IndexError(f"there is no {at[0]} of {self.shape[0]}")
+        if len(at) != 1 or not 0 <= at[0] < self.shape[0]:
+            raise IndexError(f"there is no {at} of {self.shape[0]}")
         found = summarise_patterns(self.patterns, self.how, self.over, at[0])
         return np.ascontiguousarray(found, self.dtype)
 

@@ -56,7 +56,7 @@ def show(
 
     `chosen` is what is chosen in it now, where that is not what the part was made with.
     """
-    key = key or part.name
+    key = key or f"{part.name}-part"  # no name of a setting
     store.share(part.by_id)
 
     def keep_differing() -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.viz.builders import stories_trace
-from tests.viz.kit.parts.made import INSTRUMENTS, chart, microscope_settings
+from tests.viz.kit.parts.made import INSTRUMENTS, chart
 from viz.figures.labels import escape
 from viz.kit.files import VIZ
 from viz.kit.part import Part
@@ -38,7 +38,6 @@ def types(path: Path) -> dict[str, dict[str, bool]]:
 
 FOLDER = VIZ / "kit/parts"
 FIELDS = {
-    "attention": "MicroscopeFields",
     "sampling": "WriterFields",
     "mask_editor": "EditorFields",
     "rotation": "RotorFields",
@@ -66,10 +65,10 @@ def test_types_are_read() -> None:
     """With none found, the tests below would compare nothing."""
     assert SHARED["Stream"]["labels"]
     assert {"PackedArray", "Palette", "Bounds", "Option", "InstrumentData"} <= set(SHARED)
-    assert types(FOLDER / "attention/wire.js")["MicroscopeSettings"]["attention"] is False
+    assert types(FOLDER / "attention.js")["AttentionSettings"]["attention"] is False
 
 
-@pytest.mark.parametrize("part", INSTRUMENTS)
+@pytest.mark.parametrize("part", FIELDS)
 def test_what_is_said_is_of_its_type(part: str) -> None:
     told = INSTRUMENTS[part]().told
     assert_is(told["spec"], fields(part, FIELDS[part]), part)
@@ -109,29 +108,24 @@ def names_in(data: object) -> Iterator[str]:
             yield from names_in(value)
 
 
-def test_parts_of_the_microscope_s_data_are_of_their_types() -> None:
+def test_what_is_said_of_a_run_is_of_its_types() -> None:
     trace = stories_trace("The dog ran.")
-    runs = [OtherRun(trace, "another key")]
-    part = attention_part(trace, "a key", "stories", microscope_settings(), runs)
-    data = spec(part)
-    own = types(FOLDER / "attention/wire.js")
-    assert_is(dict(part.state), own["MicroscopeSettings"], "settings")
-    for group in data["groups"]:
-        assert_is(group, own["Group"], "Group")
-        assert_is(group["tiles"], SHARED["PackedArray"], "tiles")
+    part = attention_part(trace, runs=[OtherRun(trace, "another key")])
+    of_part, of_run = types(FOLDER / "attention.js"), types(VIZ / "kit/run.js")
+    data = spec(part) | {"settings": part.state}
+    assert_is(dict(part.state), of_part["AttentionSettings"], "settings")
+    assert_is(data, of_part["AttentionSpec"] | of_run["RunAbout"], "data")
     for run in data["runs"]:
-        assert_is(run, own["Run"], "Run")
+        assert_is(run, of_run["RunAbout"], "RunAbout")
+    for group in data["groups"]:
+        assert_is(group, of_run["Group"], "Group")
+        for site in group["sites"]:
+            assert_is(site, of_run["Site"], "Site")
     for stream in data["streams"].values():
         assert_is(stream, SHARED["Stream"], "Stream")
-    for role in data["roles"]:
-        assert_is(role, own["RoleWords"], "RoleWords")
-    for stage in data["stages"]:
-        assert_is(stage, own["Stage"], "Stage")
     for name in ("views", "changes", "against", "how"):
         for option in data[name]:
             assert_is(option, SHARED["Option"], name)
-    for bounds in data["bounds"].values():
-        assert_is(bounds, SHARED["Bounds"], "Bounds")
 
 
 def test_parts_of_the_others_are_of_their_types() -> None:
@@ -155,7 +149,7 @@ def test_parts_of_the_others_are_of_their_types() -> None:
 
 
 def test_each_view_and_stage_has_its_code(bare: Page) -> None:
-    views = "import('/kit/parts/attention.js').then(module => Object.keys(module.VIEWS))"
+    views = "import('/kit/parts/attention/stage.js').then(module => Object.keys(module.VIEWS))"
     assert bare.evaluate(views) == list(VIEWS)
     terms = "import('/kit/parts/attention/formulas.js').then(x => x.TERMS.map(({step}) => step))"
     assert set(bare.evaluate(terms)) == set(STAGES)

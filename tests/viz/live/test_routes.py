@@ -8,30 +8,19 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import plotly
 import pytest
-from safetensors.numpy import load
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from model.trace import Trace
 from tests.model.builders import GROUPED, tiny_model, tiny_trace
-from tests.viz.kit.parts.made_up import N_HEADS, two_streams
 from viz.kit import files
+from viz.kit.part import Part
+from viz.kit.parts.attention import attention_part
 from viz.live import routes, store
 
 INSTALLED_PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-VARIANTS = {
-    "plain": {},
-    "grouped": GROUPED,
-    "one-kv-head": {"n_kv_heads": 1},
-    "alibi": {"position": "alibi"},
-    "grouped-alibi": {"position": "alibi", **GROUPED},
-    "window": {"mask": "sliding_window", "window": 3},
-}
-FIRST_HEAD = "head/decoder.blocks.0.attn/0"
-SUMMARY = "summary/decoder.attn/mean/all/0"
 SERVED = {
     "/live/main.js": "live/main.js",
     "/kit/maths.js": "kit/maths.js",
@@ -43,7 +32,7 @@ OUTSIDE = [
     "/live/routes.py",
     "/live/component.py",
     "/live/__init__.py",
-    "/kit/parts/attention/data.py",
+    "/kit/parts/attention.py",
     "/kit/parts/attention/views",
     "/live/",
     "/live/main",
@@ -69,126 +58,53 @@ def client() -> Iterator[TestClient]:
         yield client
 
 
-def offered(**changes: object) -> tuple[str, Trace]:
-    """A trace of 2 layers in the store, and its key. The caller must keep the trace."""
-    trace = tiny_trace(tiny_model(**changes))
-    return store.put(trace), trace
+def offered() -> tuple[Part, Trace]:
+    """A part of a run of 2 layers whose arrays are in the store. The caller must keep the trace."""
+    trace = tiny_trace(tiny_model(position="alibi", **GROUPED))
+    part = attention_part(trace)
+    store.share(part.by_id)
+    return part, trace
 
 
-def arrays(client: TestClient, address: str) -> dict[str, np.ndarray]:
-    """The arrays at an address."""
-    response = client.get(address)
-    assert response.status_code == 200, address
-    return load(response.content)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_arrays_of_a_head_are_those_of_the_trace(variant: str, client: TestClient) -> None:
-    """Heads that share a key and value head get that one, and a bias goes along where there is."""
-    key, trace = offered(**VARIANTS[variant])
-    for layer, record in enumerate(trace.attention):
-        shared = len(record.q) // len(record.k)
-        for head in range(len(record.q)):
-            found = arrays(client, f"/live/arrays/{key}/head/decoder.blocks.{layer}.attn/{head}")
-            expected = {
-                "q": record.q[head],
-                "k": np.repeat(record.k, shared, axis=0)[head],
-                "v": np.repeat(record.v, shared, axis=0)[head],
-                "mask": record.mask.astype(np.uint8),
-                "scale": np.array([[record.scale]]),
-                "pattern": record.pattern[head],
-            }
-            if record.bias is not None:
-                expected["bias"] = record.bias[head]
-            assert found.keys() == expected.keys()
-            for name, array in expected.items():
-                np.testing.assert_array_equal(found[name], array, err_msg=name)
-                assert found[name].dtype == array.dtype
-
-
-def test_summaries_are_over_the_heads_asked_for(client: TestClient) -> None:
-    key, trace = offered()
-    patterns = np.stack([record.pattern for record in trace.attention])  # (2, 3, 7, 7)
-    expected = {
-        "mean/layer/1": patterns[1].mean(axis=0),
-        "maximum/layer/0": patterns[0].max(axis=0),
-        "mean/head/2": patterns[:, 2].mean(axis=0),
-        "maximum/head/0": patterns[:, 0].max(axis=0),
-        "mean/all/0": patterns.mean(axis=(0, 1)),
-        "maximum/all/0": patterns.max(axis=(0, 1)),
-    }
-    for address, pattern in expected.items():
-        found = arrays(client, f"/live/arrays/{key}/summary/decoder.attn/{address}")
-        assert set(found) == {"pattern", "mask"}
-        assert found["pattern"].dtype == np.float32
-        assert (found["mask"] == trace.attention[0].mask).all()
-        np.testing.assert_allclose(found["pattern"], pattern, atol=1e-7, err_msg=address)
+def test_every_array_of_a_run_is_had_piece_by_piece(client: TestClient) -> None:
+    part, _kept = offered()
+    for name, shared in part.shared.items():
+        for at in shared.pieces():
+            response = client.get("/".join(("/kit/arrays", shared.about["id"], *map(str, at))))
+            assert response.status_code == 200, name
+            assert response.content == shared.array[at].tobytes(), name
 
 
 @pytest.mark.parametrize(
-    "address",
-    [
-        "head/decoder.blocks.2.attn/0",
-        "head/decoder.blocks.0.attn/3",
-        "head/decoder.blocks.-1.attn/0",
-        "head/decoder.blocks.0.attn/-1",
-        "head/decoder.blocks.0.attn",
-        "head/decoder.blocks.0.attn/0/0",
-        "head/decoder.blocks.99999999999999999999.attn/0",
-        "head/decoder.blocks.0.attn/99999999999999999999",
-        "head/decoder.blocks.0.attn/1.5",
-        "head/decoder.blocks.0.cross_attn/0",
-        "head/encoder.blocks.0.attn/0",
-        "head/decoder.attn/0",
-        "head/0/0",
-        "head/one/two",
-        "summary/decoder.attn/median/layer/0",
-        "summary/decoder.attn/mean/row/0",
-        "summary/decoder.attn/mean/layer/2",
-        "summary/decoder.attn/mean/head/3",
-        "summary/decoder.attn/mean/layer/-1",
-        "summary/decoder.attn/mean/layer/99999999999999999999",
-        "summary/decoder.cross_attn/mean/layer/0",
-        "summary/nonsense/mean/layer/0",
-        "mean/layer/0",
-        "",
-    ],
+    "at", ["2", "-1", "99999999999999999999", "1.5", "", "0/0/0/0/0", "x", "²"]
 )
-def test_what_does_not_exist_is_not_found(address: str, client: TestClient) -> None:
-    key, _kept = offered()
-    assert client.get(f"/live/arrays/{key}/{address}").status_code == 404
-    assert client.get(f"/live/arrays/{key}/head/decoder.blocks.1.attn/2").status_code == 200
+def test_what_does_not_exist_is_not_found(at: str, client: TestClient) -> None:
+    part, _kept = offered()
+    for name in ("decoder.blocks.0.attn.k", "decoder.attn.mean.layer"):
+        address = f"/kit/arrays/{part.known[name]['id']}"
+        assert client.get(f"{address}/{at}").status_code == 404, name
+        assert client.get(f"{address}/1").status_code == 200, name
 
 
-@pytest.mark.parametrize("address", [FIRST_HEAD, SUMMARY])
-def test_without_the_key_there_is_nothing(address: str, client: TestClient) -> None:
-    key, _kept = offered()
+def test_without_its_id_there_is_nothing(client: TestClient) -> None:
+    part, _kept = offered()
+    key = part.known["decoder.blocks.0.attn.q"]["id"]
+    assert len(key) >= 32
     for wrong in ("nonsense", "0" * 32, key[:-1], key + "0", key.upper() + "x", "%2e%2e", "*"):
-        answer = client.get(f"/live/arrays/{wrong}/{address}")
+        answer = client.get(f"/kit/arrays/{wrong}/0")
         assert (answer.status_code, answer.content) in ((204, b""), (404, b"Not Found")), wrong
-    assert client.get(f"/live/arrays/{key}/{address}").status_code == 200
 
 
-def test_keys_are_long_and_never_the_same() -> None:
-    """Also for the same trace twice: a key tells nothing about what it opens."""
-    trace = tiny_trace(tiny_model())
-    keys = {store.put(trace) for _ in range(100)}
-    assert len(keys) == 100
-    assert min(map(len, keys)) >= 32
-    assert all(store.get(key) is trace for key in keys)
-
-
-def test_a_dropped_trace_is_gone(client: TestClient) -> None:
-    """The store and an answered request keep nothing alive."""
-    key, trace = offered()
-    address = f"/live/arrays/{key}/{FIRST_HEAD}"
-    assert client.get(address).status_code == 200
+def test_a_dropped_run_is_gone(client: TestClient) -> None:
+    """The store, what is kept of a run and an answered request keep nothing alive."""
+    part, trace = offered()
+    addresses = [f"/kit/arrays/{shared.about['id']}/0" for shared in part.shared.values()]
+    assert client.get(addresses[1]).status_code == 200
     alive = weakref.ref(trace)
-    del trace
+    del part, trace
     gc.collect()
     assert alive() is None
-    assert store.get(key) is None
-    assert client.get(address).status_code == 204  # no fault: a console would list a 404
+    assert {client.get(at).status_code for at in addresses} == {204}  # a console would list a 404
 
 
 @pytest.mark.parametrize("address", SERVED)
@@ -269,9 +185,7 @@ def test_every_module_of_the_page_is_loaded_ahead(client: TestClient) -> None:
 
 
 def test_nothing_is_sent_compressed_or_kept_past_an_update(client: TestClient) -> None:
-    key, _kept = offered()
-    addresses = [*SERVED, "/live/plotly.min.js", "/live/live.css"]
-    for address in [*addresses, *(f"/live/arrays/{key}/{end}" for end in (FIRST_HEAD, SUMMARY))]:
+    for address in [*SERVED, "/live/plotly.min.js", "/live/live.css", "/kit/saved/attention.html"]:
         headers = client.get(address, headers={"Accept-Encoding": "gzip"}).headers
         assert headers["content-encoding"] == "identity", address
         assert headers["cache-control"] == "no-cache"
@@ -279,8 +193,7 @@ def test_nothing_is_sent_compressed_or_kept_past_an_update(client: TestClient) -
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_the_routes_only_answer_questions(method: str, client: TestClient) -> None:
-    key, _kept = offered()
-    for address in ("/live/main.js", f"/live/arrays/{key}/{FIRST_HEAD}"):
+    for address in ("/live/main.js", "/kit/arrays/nonsense/0"):
         assert client.request(method, address).status_code == 405
 
 
@@ -291,9 +204,9 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
         "/live/main.js": 200,
         "/live/plotly.min.js": 200,
         "/live/live.css": 200,
-        "/live/offline/joined.js": 200,
-        f"/live/arrays/nonsense/{FIRST_HEAD}": 204,
-        f"/live/arrays/nonsense/{SUMMARY}": 204,
+        "/kit/saved/attention.html": 200,
+        "/kit/saved/nothing.html": 404,
+        "/kit/arrays/nonsense/0": 204,
         "/live/routes.py": 404,
         "/live/%2e%2e/ui.py": 400,
     }
@@ -307,29 +220,6 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
         named = [name.lower() for name, _ in response.getheaders()]
         assert not any(name.startswith("access-control-") for name in named), path
         assert status == 200 or b"import" not in body
-
-
-def test_a_run_of_several_kinds_of_attention(client: TestClient) -> None:
-    """Each head has its own mask and its own scale; summaries hide what no head may attend to."""
-    trace = two_streams()
-    key = store.put(trace)
-    for record in trace.attention:
-        for head in range(N_HEADS):
-            found = arrays(client, f"/live/arrays/{key}/head/{record.site.address}/{head}")
-            product = found["q"].astype(float) @ found["k"].astype(float).T
-            scores = product * found["scale"][0, 0] + found.get("bias", 0)
-            if "softcap" in found:
-                scores = found["softcap"] * np.tanh(scores / found["softcap"])
-                assert found["sink"] == record.sinks[head]
-            np.testing.assert_allclose(scores, record.scores[head], atol=1e-5)
-            assert (found["mask"] == record.mask_of(head)).all()
-            assert found["pattern"].shape == record.pattern.shape[1:]
-    for group in trace.groups:
-        found = arrays(client, f"/live/arrays/{key}/summary/{group.name}/mean/layer/1")
-        record = group.records[1]
-        np.testing.assert_allclose(found["pattern"], record.pattern.mean(axis=0), atol=1e-6)
-        union = record.mask if record.mask.ndim == 2 else record.mask.any(axis=0)
-        assert (found["mask"] == union).all(), group.name
 
 
 class Asked:

@@ -71,7 +71,7 @@ def test_home_attention_heads_and_examples_name_one_head_with_one_number(
 ) -> None:
     layer, number = head
     title, said, _ = found(open_page("Home", sentence=sentence))[0]
-    (group,) = attention_part(stories_trace(sentence), "", "", {"layer": 0, "head": 0})["groups"]
+    (group,) = attention_part(stories_trace(sentence)).spec["groups"]
     role, value, n_queries = group["roles"][layer][number]
     assert (role, title) == ("induction", f"L{layer} H{number} attends after copies (induction)")
     assert f"average {value:.2f} of its weight" in said
