@@ -4,6 +4,7 @@
 
 import { html, setAll, svg } from "../dom.js";
 import { BAR, ZOOMED_FROM, isInside, layout, span, ticks, traces, unnamed } from "../figure.js";
+import { cellsOf, fade, haveSameCells } from "../morph.js";
 import { NO_CLOUD, loadPlotly } from "../plotly.js";
 import { enlargement, roomOnWall } from "../wall.js";
 
@@ -37,6 +38,7 @@ const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
  * @property {number} [cell] pixels of a cell
  * @property {number} [most] pixels of the height
  * @property {"zoom" | false} [drag]
+ * @property {boolean} [morphs] whether a picture of the same cells fades into the next one
  */
 
 // Pixels between the middle of a row or a column and where its label stands.
@@ -65,11 +67,12 @@ export class HeatMap {
    * @param {Options} [options]
    */
   constructor(host, lifetime, options = {}) {
-    const { cell = 34, most = 560, drag, over = () => {}, name } = options;
+    const { cell = 34, most = 560, drag, over = () => {}, name, morphs = false } = options;
     this.host = host;
     this.lifetime = lifetime;
     this.over = over;
     this.name = name;
+    this.morphs = morphs;
     /** @type {Sizes} */
     this.sizes = { cell, most, drag };
     this.chart = /** @type {Chart} */ (
@@ -126,6 +129,8 @@ export class HeatMap {
   async #react(picture, palette) {
     const Plotly = await loadPlotly();
     if (this.lifetime.isOver) return;
+    const canMorph = this.morphs && haveSameCells(this.picture, picture);
+    const before = canMorph ? cellsOf(this.chart) : null;
     this.picture = picture;
     this.palette = palette;
     this.#width = this.host.clientWidth;
@@ -137,6 +142,7 @@ export class HeatMap {
     this.#drawing = Plotly.react(this.chart, data, unnamed(frame), this.#config(picture));
     await this.#drawing;
     if (this.lifetime.isOver) return;
+    if (before) fade(before, this.chart, this.host);
     if (!this.#listens) this.chart.on("plotly_relayout", () => this.drawOverlays());
     this.#listens = true;
     this.drawOverlays();

@@ -68,6 +68,7 @@ export class MapView extends View {
       point: (row, column) => this.#point(row, column),
       pick: (row, column) => this.#pick(row, column),
       leave: () => this.#rest(),
+      morphs: true,
     });
     this.operands = new Operands(this.panel, (words, isAloud) => scope.say(words, isAloud));
     this.map.addEventListener("keydown", (event) => this.#key(event));

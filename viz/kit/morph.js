@@ -1,0 +1,50 @@
+// One picture of a heat map fades into the next one of the same cells.
+
+import { html } from "./dom.js";
+import { enlargement } from "./wall.js";
+
+const MORPH_MS = 200;
+const CELLS = ".heatmaplayer image"; // what plotly.js paints them on
+
+/** @import { Picture } from "./figure.js" */
+
+/**
+ * Whether two pictures are of the same rows and columns.
+ *
+ * @param {Picture | undefined} a
+ * @param {Picture} b
+ */
+export function haveSameCells(a, b) {
+  return a?.rowLabels === b.rowLabels && a.columnLabels === b.columnLabels;
+}
+
+/**
+ * The cells on screen as a picture of their own; null where nothing is to move, or there are none.
+ *
+ * @param {Element} chart
+ */
+export function cellsOf(chart) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return null;
+  const image = chart.querySelector(CELLS);
+  return image && html("img", { class: "hl-morph", alt: "", src: image.getAttribute("href") });
+}
+
+/**
+ * Have the cells that were there fade into those that are there now.
+ *
+ * @param {HTMLImageElement} before
+ * @param {HTMLElement} chart
+ * @param {HTMLElement} host
+ */
+export function fade(before, chart, host) {
+  const now = chart.querySelector(CELLS)?.getBoundingClientRect();
+  if (!now) return;
+  const { left, top } = host.getBoundingClientRect();
+  const [x, y, width, height] = [now.left - left, now.top - top, now.width, now.height].map(
+    (pixels) => pixels / enlargement(chart),
+  );
+  before.style.cssText = `left:${x}px;top:${y}px;width:${width}px;height:${height}px`;
+  host.append(before);
+  const gone = () => before.remove();
+  before.animate({ opacity: [1, 0] }, MORPH_MS).finished.then(gone, gone);
+}
