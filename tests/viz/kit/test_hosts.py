@@ -461,12 +461,13 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
 # Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
 GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
-const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}] = await Promise.all(
-    ['heatmap', 'grid', 'strips', 'bars'].map(name => at(`marks/${name}`)));
+const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}, {drawArcs}, {drawShades}] = await Promise.all(
+    ['heatmap', 'grid', 'strips', 'bars', 'arcs', 'shades'].map(name => at(`marks/${name}`)));
 const [{Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
     ['lifetime', 'maths', 'colors'].map(at));
 (await at('plotly')).plotlyFromPage();
-const {themes, maps, grids, bars} = JSON.parse(document.getElementById('contents').textContent);
+const given = document.getElementById('contents').textContent;
+const {themes, maps, grids, bars, words} = JSON.parse(given);
 const root = document.getElementById('headlight');
 const lifetime = new Lifetime();
 const palette = currentPalette(themes, root);
@@ -498,6 +499,18 @@ for (const [name, Kind] of Object.entries({strip: Strip, signed: Bars})) {
     place('div').append(strip.node);
     marks[name] = () => [...strip.node.children].map(x => x.getAttribute('fill') ?? x.tagName);
 }
+const pair = {rows: [maps.long.rowLabels[1], words[0]], columns: words, blank: [0, 0, 0, 0]};
+const values = matrix(2, 2, Float64Array.of(1, 0, 0.25, 0.75));
+const cut = {...pair, hidden: [0, 1, 0, 0], values};
+const arcs = place('svg');
+drawArcs(arcs, cut, {kept: [[0], [1]], focus: {side: 'query', at: 1}, width: 400, palette,
+    look: focus => (globalThis.picked = focus)});
+marks.arcs = () => [...arcs.children].map(x => x.tagName === 'path' ? x.getAttribute('d')
+    : x.textContent);
+const shades = place('svg');
+drawShades(shades, {labels: words, weights: Float64Array.of(0.01, 0.75), isMasked: i => i === 0,
+    isBlank: () => false, chosen: 1, pick: i => (globalThis.picked = i)}, {palette, high: 1});
+marks.shades = () => [...shades.querySelectorAll('text')].map(x => x.textContent);
 for (const [name, rows] of Object.entries(bars)) {
     const node = place('svg');
     drawBars(node, rows.map(row => ({...row, after: number(row.after)})),
@@ -537,7 +550,7 @@ def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
 
 def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     marks = list(Path("viz/kit/marks").glob("*.js"))
-    assert len(marks) == 4, "a new mark belongs in the gallery"
+    assert len(marks) == 6, "a new mark belongs in the gallery"
     names = [f"kit/marks/{path.name}" for path in marks]
     text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
     part = Part("attention", {}, {})
@@ -545,6 +558,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
         "themes": part.told["themes"],
         "maps": {name: {"scale": UNIT, **about} for name, about in MAPS.items()},
         "grids": {"32 × 32": tiles(32, 32, 4), "1 × 1": tiles(1, 1, 1)},
+        "words": [HOSTILE, "b"],
         "bars": {"bars": [{"label": HOSTILE, "before": 0.5, "after": 1}, BARELY]},
     }
     path = tmp_path / "gallery.html"
@@ -559,6 +573,10 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.ravel(read["long"]["values"]), MAPS["long"]["values"], atol=1e-6)
     assert read["32 × 32"] == {"layers": 32, "heads": 32, "framed": [0, 0]}
     assert read["1 × 1"]["framed"] == [0, 0]
+    lines, *texts = read["arcs"]
+    assert lines.count("M") == 1, "of the token in focus alone"
+    assert texts == ["1", "<img src=x onerro…", "<img src=x onerro…  0.25", "b  0.75"]
+    assert read["shades"] == ["<img src=x onerro…", "0.01", "b", "0.75"]
     assert read["strip"] == ["#f00", "#00f", "#00f"]
     assert read["bars"] == ["<img src=x oner…", "1.0000", "b", "< 0.0001", "legend"]
     assert alone.evaluate("window.hacked") is None

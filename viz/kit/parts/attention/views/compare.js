@@ -3,7 +3,8 @@
 import { check, fillOnce, html, radios, select, numbered } from "../../../dom.js";
 import { HeatMap } from "../../../marks/heatmap.js";
 import { mapped } from "../../../maths.js";
-import { difference, mean } from "../../../measures.js";
+import { mean } from "../../../measures.js";
+import { cutInWords, differenceOf } from "../differences.js";
 import {
   FIRST_HIDDEN,
   drawnMaps,
@@ -19,7 +20,6 @@ import { asRadios, reasonsOf } from "../controls.js";
 import { Run } from "../../../run.js";
 import { View } from "../view.js";
 
-/** @import { Matrix } from "../../../maths.js" */
 /** @import { Between, Shown } from "../../../patterns.js" */
 /** @import { Head, RunAbout } from "../../../run.js" */
 /** @import { Attention } from "../../attention.js" */
@@ -244,46 +244,6 @@ export class CompareView extends View {
   async drawings() {
     return this.#sides ? drawnMaps(this.maps) : [];
   }
-}
-
-/**
- * The difference of two shown patterns on the cells both have; hidden where it is in both.
- *
- * @param {Shown} first
- * @param {Shown} second
- * @returns {Shown}
- */
-function differenceOf(first, second) {
-  const values = difference(first.values, second.values);
-  const { rows, columns } = values;
-  /** @type {(side: Shown, what: "hidden" | "blank", i: number) => number} */
-  const at = (side, what, i) =>
-    side[what][Math.floor(i / columns) * side.values.columns + (i % columns)];
-  /** @param {"hidden" | "blank"} what */
-  const inBoth = (what) =>
-    Uint8Array.from(values.values, (_, i) => at(first, what, i) & at(second, what, i));
-  const low = first.values.rows === rows ? first : second;
-  const narrow = first.values.columns === columns ? first : second;
-  const labels = { rows: low.rows, rowLabels: low.rowLabels };
-  const names = { columns: narrow.columns, columnLabels: narrow.columnLabels };
-  const [hidden, blank] = [inBoth("hidden"), inBoth("blank")];
-  return { ...first, ...labels, ...names, values, hidden, blank };
-}
-
-/**
- * What a difference leaves out where maps are of different sizes.
- *
- * @param {Matrix} a
- * @param {Matrix} b
- * @param {Matrix} delta
- */
-function cutInWords(a, b, delta) {
-  if (a.rows === b.rows && a.columns === b.columns) return "";
-  const isSquare = a.rows === a.columns && b.rows === b.columns;
-  if (isSquare)
-    return ` The sentences have ${a.rows} and ${b.rows} rows; the difference covers the first ${delta.rows}.`;
-  const [x, y, z] = [a, b, delta].map(({ rows, columns }) => `${rows} × ${columns}`);
-  return ` The maps have ${x} and ${y} cells; the difference covers the first ${z}.`;
 }
 
 /**

@@ -1,24 +1,18 @@
 // Step by step: each stage of a head as a heat map, and the numbers of the cell under the mouse.
 
-import { button, check, digits, fillOnce, html, radios } from "../../../dom.js";
+import { button, check, fillOnce, html, radios } from "../../../dom.js";
 import { HeatMap } from "../../../marks/heatmap.js";
 import { cellAfter } from "../../../keyboard.js";
-import { isUsualScale, rowOf } from "../../../maths.js";
-import { argmax, columnSums, rowEntropies } from "../../../measures.js";
-import {
-  FIRST_HIDDEN,
-  focusable,
-  pairsInWords,
-  signedScale,
-  weightScale,
-} from "../../../patterns.js";
-import { Formula, short } from "../formulas.js";
+import { rowOf } from "../../../maths.js";
+import { argmax } from "../../../measures.js";
+import { FIRST_HIDDEN, focusable, pairsInWords } from "../../../patterns.js";
+import { Formula } from "../formulas.js";
 import { Operands } from "../operands.js";
+import { pictureOf, worded } from "../pictures.js";
 import { View } from "../view.js";
 
-/** @import { Picture, Sides } from "../../../figure.js" */
-/** @import { HeadArrays, StepName } from "../../../maths.js" */
-/** @import { Drawing, Shown, Table } from "../../../patterns.js" */
+/** @import { StepName } from "../../../maths.js" */
+/** @import { Drawing, Table } from "../../../patterns.js" */
 /** @import { Palette } from "../../../wire.js" */
 /** @import { Head } from "../../../run.js" */
 /** @import { Attention, Step } from "../../attention.js" */
@@ -86,12 +80,16 @@ export class MapView extends View {
       this.formula.open(loaded);
     }
     this.#openFor = [loaded, palette];
-    const picture = this.#picture(this.#stage);
+    const weights = this.#weights();
+    const picture = pictureOf(this.#stage, {
+      ...{ loaded, between, weights },
+      pick: (row, column) => this.#pick(row, column),
+    });
     const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
     const bars = picture.sides ? BARS : "";
     const cited = loaded.head.stages.map((name) => MORE_CITED[name]);
     this.legend.textContent = [bars, hidden, CITED, ...cited].filter(Boolean).join(" ");
-    const pairs = pairsInWords(this.#weights());
+    const pairs = pairsInWords(weights);
     focusable(
       this.map,
       `${stage.text} of ${this.scope.headName}. ${pairs} Arrow keys move the cell, Enter pins and unpins it.`,
@@ -129,60 +127,6 @@ export class MapView extends View {
   #weights() {
     const { head, steps } = this.scope.loaded;
     return this.shownInTokens(steps.weights, head.mask.values);
-  }
-
-  /**
-   * @param {StepName} stage
-   * @returns {Picture}
-   */
-  #picture(stage) {
-    const { between, loaded } = this.scope;
-    const { head, steps } = loaded;
-    if (stage === "weights") {
-      const shown = this.#weights();
-      return { ...shown, scale: weightScale(shown), sides: this.#sides(shown) };
-    }
-    const values = steps[stage] ?? steps.weights;
-    const { rowTitle, columnTitle } = between;
-    const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };
-    if (stage === "output") {
-      const dimensions = Array.from({ length: values.columns }, (_, i) => String(i));
-      const columns = { columnLabels: dimensions, columnTitle: "dimension of z" };
-      const scale = signedScale("z", values.values);
-      return { values, ...labels, rowTitle, ...columns, scale, hidden: null };
-    }
-    const isMasked = stage === "masked" || stage === "sunk";
-    const hidden = isMasked ? Uint8Array.from(head.mask.values, (x) => (x ? 0 : 1)) : null;
-    const scale = signedScale(stage === "product" ? "q·k" : "score", values.values);
-    return { values, ...labels, rowTitle, columnTitle, scale, hidden };
-  }
-
-  /**
-   * Bars beside the weights: how widely each query's row spreads, what each key receives.
-   *
-   * @param {Shown} shown
-   * @returns {Sides}
-   */
-  #sides({ values, rows, columns }) {
-    const { sink } = this.scope.loaded.head;
-    const entropies = rowEntropies(values, sink !== undefined);
-    const most = Math.log2(values.columns + (sink === undefined ? 0 : 1)) || 1;
-    const received = columnSums(values);
-    const top = Math.max(...received);
-    /** @param {number} key */
-    const strongestQuery = (key) => argmax(rows.map((_, i) => rowOf(values, i)[key]));
-    return {
-      rows: Array.from(entropies, (bits, i) => ({
-        share: bits / most,
-        tip: `${rows[i]}: row entropy ${digits(bits, 2)} bits; click for its largest weight`,
-      })),
-      columns: Array.from(received, (sum, j) => ({
-        share: sum / top,
-        tip: `${columns[j]}: total attention received ${digits(sum, 2)}; click for the query that attends to it most`,
-      })),
-      pickRow: (i) => this.#pick(i, argmax(rowOf(values, i))),
-      pickColumn: (j) => this.#pick(strongestQuery(j), j),
-    };
   }
 
   // --- cells --------------------------------------------------------------------------------------
@@ -344,40 +288,4 @@ export class MapView extends View {
     const caption = `${this.says.textContent} ${this.scope.said}.`;
     return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
   }
-}
-
-/**
- * How many rows of a head may attend to nothing, where there are some.
- *
- * @param {HeadArrays} head
- */
-function emptyInWords({ mask }) {
-  const rows = Array.from({ length: mask.rows }, (_, i) => rowOf(mask, i));
-  const n = rows.filter((row) => !row.some(Boolean)).length;
-  return n ? ` Of ${n} ${n === 1 ? "row" : "rows"} that may attend to nothing, zeros.` : "";
-}
-
-/**
- * A stage in words that hold for a head: one may scale in another way than by 1/√d_head, or not at
- * all, and a sink takes a share of each row.
- *
- * @param {Step} stage
- * @param {HeadArrays} head
- * @returns {Step}
- */
-function worded(stage, head) {
-  if (stage.name === "masked" && head.mask.values.every(Boolean))
-    return { ...stage, says: "Nothing is masked here." };
-  if (stage.name === "weights") {
-    const says =
-      head.sink !== undefined
-        ? "Each row becomes weights; the sink’s share is left out."
-        : stage.says;
-    return { ...stage, says: says + emptyInWords(head) };
-  }
-  if (stage.name !== "scaled" || isUsualScale(head)) return stage;
-  const scale = short(head.scale);
-  const says =
-    scale === "1" ? "Not scaled: times 1." : `Multiplied by the model’s scale, ${scale}.`;
-  return { ...stage, text: `× ${scale}`, says };
 }

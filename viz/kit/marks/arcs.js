@@ -1,0 +1,127 @@
+// Lines between tokens on the left and tokens on the right: the stronger, the larger the weight.
+
+import { digits, setAll, svg } from "../dom.js";
+import { clipped } from "../patterns.js";
+
+/** @import { Matrix } from "../maths.js" */
+/** @import { Shown } from "../patterns.js" */
+/** @import { Palette } from "../wire.js" */
+
+const MOST_WIDTH = 640;
+const LABEL_ROOM = { least: 110, share: 0.27 }; // for labels on either side: pixels, of the width
+const GAP = 8; // pixels between a label and its lines
+const STEPS = { usual: 22, small: 15 }; // pixels from a token to the next
+const MANY = 120; // tokens from which the small step is taken
+const LEAST_TOLD = 0.005; // weight beside a token
+const STRENGTHS = 10;
+
+/** A token on one side. @typedef {{side: "query" | "key", at: number}} Focus */
+
+/**
+ * What is drawn of a pattern: the keys of each query, the token whose lines alone are, if one is, and
+ * whom the pointer on a token is told to.
+ *
+ * @typedef {object} Look
+ * @property {number[][]} kept
+ * @property {Focus | null} focus
+ * @property {number} width of what there is room for
+ * @property {Palette} palette
+ * @property {(focus: Focus | null) => void} look
+ */
+
+/**
+ * @param {SVGSVGElement} picture
+ * @param {Shown} shown
+ * @param {Look} how
+ */
+export function drawArcs(picture, shown, how) {
+  const { rows, columns, values } = shown;
+  const { kept, focus, palette } = how;
+  const step = rows.length > MANY ? STEPS.small : STEPS.usual;
+  /** @param {number} i */
+  const y = (i) => 22 + i * step;
+  const width = Math.min(MOST_WIDTH, how.width);
+  const sides = sidesOf(width);
+  /** @type {(i: number) => number} */
+  const middle = (i) => y(i) - 4;
+  const ends = { from: sides.query + GAP, to: sides.key - GAP, y: middle };
+  const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
+  const height = y(Math.max(rows.length, columns.length)) + 4;
+  setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+  picture.replaceChildren(
+    ...linePaths(kept, values, focus, ends).map(({ d, opacity }) =>
+      svg("path", { d, ...line, "stroke-opacity": opacity }),
+    ),
+    ...wordsOf(shown, "query", how, { x: sides.query, y }),
+    ...wordsOf(shown, "key", how, { x: sides.key, y }),
+  );
+}
+
+/**
+ * The labels of one side.
+ *
+ * @param {Shown} shown
+ * @param {"query" | "key"} side
+ * @param {Look} how
+ * @param {{x: number, y: (i: number) => number}} place where they end or begin, and of each the height
+ */
+function wordsOf(shown, side, { focus, look }, { x, y }) {
+  const labels = side === "query" ? shown.rows : shown.columns;
+  const end = { x, "text-anchor": side === "query" ? "end" : "start" };
+  return labels.map((label, at) => {
+    const isFocus = focus && focus.side === side && focus.at === at;
+    const acts = { onpointerenter: () => look({ side, at }), onpointerleave: () => look(null) };
+    const attributes = { ...end, y: y(at), class: isFocus ? "hl-strong" : null, ...acts };
+    return svg("text", attributes, clipped(label), weightOf(shown, focus, side, at));
+  });
+}
+
+/**
+ * The weight between the token in focus and one of the other side, where there is one.
+ *
+ * @param {Shown} shown
+ * @param {Focus | null} focus
+ * @param {"query" | "key"} side
+ * @param {number} i
+ * @returns {(Node | string)[]}
+ */
+function weightOf({ values, hidden, blank }, focus, side, i) {
+  if (!focus || focus.side === side) return [];
+  const [row, column] = side === "key" ? [focus.at, i] : [i, focus.at];
+  const at = row * values.columns + column;
+  if (hidden[at] || blank[at] || values.values[at] < LEAST_TOLD) return [];
+  return ["  ", svg("tspan", { "data-number": "weight" }, digits(values.values[at], 2))];
+}
+
+/**
+ * Lines gathered into ten strengths, so that many lines are few elements.
+ *
+ * @param {number[][]} kept keys of each query
+ * @param {Matrix} values
+ * @param {Focus | null} token whose lines alone are drawn
+ * @param {{from: number, to: number, y: (i: number) => number}} ends of the lines, in pixels
+ */
+function linePaths(kept, values, token, { from, to, y }) {
+  const strengths = Array.from({ length: STRENGTHS }, () => "");
+  kept.forEach((keys, i) =>
+    keys.forEach((j) => {
+      if (token && token.at !== (token.side === "query" ? i : j)) return;
+      const weight = values.values[i * values.columns + j];
+      const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
+      strengths[strength] += `M${from} ${y(i)}L${to} ${y(j)}`;
+    }),
+  );
+  return strengths
+    .map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) }))
+    .filter(({ d }) => d);
+}
+
+/**
+ * Where labels end on the side of the queries and begin on that of the keys.
+ *
+ * @param {number} width
+ */
+function sidesOf(width) {
+  const room = Math.max(LABEL_ROOM.least, LABEL_ROOM.share * width);
+  return { query: room, key: width - room };
+}
