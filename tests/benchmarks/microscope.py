@@ -9,18 +9,16 @@ import statistics
 import time
 from urllib.parse import urlencode
 
-import numpy as np
 from playwright.sync_api import Browser, Page
 
-from model.analysis.heads import sharpness
+from model.trace import Stream
 from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.screen import settle
 from tests.viz.builders import random_patterns
-from tests.viz.harness import bare_page
-from viz.kit.tiles import MASKED, tiles
-from viz.kit.wire import packed
-from viz.theme import DARK
+from tests.viz.harness import as_sent, bare_page
+from viz.kit.part import Part
+from viz.kit.parts.attention import patterns_part
 
 HOVERS = 200
 PICKS = 24
@@ -73,22 +71,24 @@ UNTIL_DRAWN = """async ([action, places]) => {
     }
     return spent;
 }"""
+# Milliseconds from what Python says to the picture of all heads, decoded.
 OVERVIEW = """async (data) => {
-    const { Overview } = await import(new URL('/kit/parts/attention/overview.js', location.href));
-    const { Lifetime } = await import(new URL('/kit/lifetime.js', location.href));
-    const host = document.createElement('div');
-    host.style.width = '900px';
-    document.body.replaceChildren(host);
+    const { PartHost } = await import(new URL('/kit/hosts/streamlit.js', location.href));
+    globalThis.host?.destroy();
+    const root = document.createElement('main');
+    root.className = 'hl-live';
+    document.body.replaceChildren(root);
     const started = performance.now();
-    const overview = new Overview(host, new Lifetime(), { open() {}, openMean() {} });
-    overview.draw(data, { layer: 0, head: 0 }, data.palette);
-    const image = host.querySelector('image');
+    globalThis.host = new PartHost(root, {});
+    host.receive(data);
+    while (!root.querySelector('.hl-overview image')) await new Promise(requestAnimationFrame);
     const loaded = new Image();
-    loaded.src = image.getAttribute('href');
+    loaded.src = root.querySelector('.hl-overview image').getAttribute('href');
     await loaded.decode();
     await new Promise(requestAnimationFrame);
     return performance.now() - started;
 }"""
+SIZES = ((12, 128, "0.4", "1"), (12, 512, "1.5", "1"), (32, 256, "0.5", "2"))
 
 
 def measure() -> dict[str, float]:
@@ -129,43 +129,26 @@ def _at_64(browser: Browser, url: str) -> dict[str, float]:
     }
 
 
-def _overview_data(n_tokens: int) -> tuple[dict[str, object], float]:
-    """What the overview of 12 × 12 heads is drawn from, and the seconds its making takes."""
-    patterns = random_patterns(12, 12, n_tokens=n_tokens)
-    mask = np.tri(n_tokens, dtype=bool)
+def _overview_part(n_heads: int, n_tokens: int) -> tuple[Part, float]:
+    """So many layers of so many heads, and the seconds their overview takes Python."""
+    patterns = random_patterns(n_heads, n_heads, n_tokens=n_tokens)
+    stream = Stream("decoder", "text", ("dog",) * n_tokens)
     started = time.perf_counter()
-    labels = ["dog"] * n_tokens
-    group = {
-        "name": "decoder.attn",
-        "kind": "self",
-        "queries": "decoder",
-        "keys": "decoder",
-        "n_layers": 12,
-        "n_heads": 12,
-        "tiles": packed(tiles(patterns, mask)),
-        "sharpness": sharpness(patterns).tolist(),
-        "strongest": [[[1, 0, 0.5]] * 12] * 12,
-        "roles": [[None] * 12] * 12,
-    }
-    data = {
-        "groups": [group],
-        "roles": [],
-        "streams": {"decoder": {"labels": labels, "axis": labels}},
-        "tile_codes": {"masked": MASKED},
-        "palette": {"sequential": DARK.sequential, "masked": DARK.masked},
-    }
-    return data, time.perf_counter() - started
+    part = patterns_part(list(patterns), stream, stream)
+    return part, time.perf_counter() - started
 
 
 def _overviews(browser: Browser, url: str) -> dict[str, float]:
     figures = {}
     with bare_page(browser, url) as page:
-        for n_tokens, asked in ((128, "0.4"), (512, "1.5")):
-            data, making = _overview_data(n_tokens)
+        for n_heads, n_tokens, seconds, most in SIZES:
+            part, making = _overview_part(n_heads, n_tokens)
+            data = as_sent(part)
             drawing = statistics.median(page.evaluate(OVERVIEW, data) for _ in rounds_of(5))
-            name = f"12 × 12 heads, {n_tokens} tokens"
-            figures[f"{name}: overview, s (asked ≤ {asked})"] = making + drawing / 1000
-            figures[f"{name}: sent, MB (asked ≤ 1)"] = len(json.dumps(data)) / 1e6
+            size = len(json.dumps(data)) + part.shared["attention.tiles"].array.nbytes
+            name = f"{n_heads} × {n_heads} heads, {n_tokens} tokens"
+            figures[f"{name}: overview, s (asked ≤ {seconds})"] = making + drawing / 1000
+            figures[f"{name}: sent, MB (asked ≤ {most})"] = size / 1e6
     return figures
 
 

@@ -105,7 +105,7 @@ CHANGES = Changes("changes", "Changes on the way", (), page="Next token", most=1
 FULL = {"stop": "stop", "slide": "slide window"}
 AT_LIMIT = named("full", "At the context limit", FULL, "Next token")
 
-# --- Attention: all are chosen inside the microscope -------------------------------------------
+# --- Attention: all are chosen inside the part -------------------------------------------
 
 VIEW = Choice[str]("view", "View", "map", page="Attention")
 STAGE = Choice[str]("stage", "Stage", "weights", page="Attention")

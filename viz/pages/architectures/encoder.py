@@ -275,7 +275,7 @@ def _ways_on(view: View, places: tuple[int, ...]) -> None:
     words.ways(
         [
             words.Way(
-                "Every head under the microscope",
+                "Every head on Attention",
                 "The same tokens hidden, in all views: stages, lines, what if, compare.",
                 query=links.to(view, "Attention", blanks=settings.BLANKS.text(places)),
             ),

@@ -1,4 +1,4 @@
-"""Attention: all heads at a glance, and one head under the microscope."""
+"""Attention: all heads at a glance, and one head large."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ def _name(site: Site, head: int) -> str:
 
 
 def _chosen(view: View) -> Settings:
-    """What is chosen inside the microscope, by the names the browser has for it."""
+    """What is chosen inside the part, by the names the browser has for it."""
     n_queries, n_keys = view.pattern.shape
     group = view.group
     cell = settings.CELL.given(limits=(n_queries, n_keys))

@@ -111,7 +111,7 @@ class _Shown:
         return name_of(part, self.view.run.trace)
 
     def _cell(self, found: Found) -> str:
-        """The address of an arrow under the microscope."""
+        """The address of an edge on Attention."""
         where = {"layer": found.site.layer, "head": found.head}
         cell = f"{found.query}-{found.key}"
         return links.to(self.view, "Attention", **where, cell=cell)

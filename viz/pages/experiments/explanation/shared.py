@@ -89,7 +89,7 @@ class Shown:
         return [f"L{layer} H{head}: “", asker, "” → “", to, "”"]
 
     def link(self, arrow: Arrow) -> str:
-        """The address of the arrow in the microscope."""
+        """The address of the edge on Attention."""
         layer, head, key = arrow
         more: dict[str, object] = {"attention": self.group, "layer": layer, "head": head}
         if self.one.hidden:

@@ -42,16 +42,16 @@ def _woken(found: Strongest) -> None:
 
 
 def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
-    """To the microscope: with the text that wakes the head, where there is one."""
+    """To Attention: with the text that wakes the head, where there is one."""
     if found is None or not found.text:
         return words.Way(
-            f"{name} under the microscope",
+            f"{name} on Attention",
             "Its map on this input, step by step.",
             query=_address(view),
         )
     return words.Way(
         "Open on this sentence",
-        f"{view.head_name} under the microscope.",
+        f"{view.head_name} on Attention.",
         query=_address(view, **_place(found)),
     )
 
