@@ -37,7 +37,7 @@ OPEN = """async ([data, width]) => {
 
 def as_sent(of: Part, acked: int = 0, **changes: object) -> dict[str, Any]:
     """What `viz.live.component.show` tells a part; changes are of this, or of its spec."""
-    told = {**of.told, "instrument": "part", "part": of.name, "key": of.name, "acked": acked}
+    told = {**of.told, "part": of.name, "key": of.name, "acked": acked}
     spec = {name: value for name, value in changes.items() if name in of.spec and name != "key"}
     return {**told, **changes, "spec": {**of.spec, **spec}}
 

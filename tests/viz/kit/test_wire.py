@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.viz.builders import stories_trace
-from tests.viz.kit.parts.made import INSTRUMENTS, chart, microscope_settings
+from tests.viz.kit.parts.made import INSTRUMENTS, microscope_settings
 from viz.figures.labels import escape
 from viz.kit.files import VIZ
 from viz.kit.part import Part
@@ -90,11 +90,6 @@ def test_data_of_pickers_is_of_its_type() -> None:
     (picker,) = data["pickers"]
     assert_is(picker, types(FOLDER / "pickers/wire.js")["Picker"], "Picker")
     assert_is(picker["options"][0], SHARED["Option"], "Option")
-
-
-def test_data_of_a_chart_is_of_its_type() -> None:
-    """It has neither settings nor themes: its figure is coloured already."""
-    assert_is(chart(), types(VIZ / "live/chart/wire.js")["ChartData"], "ChartData")
 
 
 def names_in(data: object) -> Iterator[str]:

@@ -9,12 +9,12 @@ import plotly.graph_objects as go
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
+from viz.kit.parts.figure import figure_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.kit.parts.sampling import WrittenText, sampling_part
 from viz.kit.sampling import distribution_data
 from viz.kit.wire import Data, Settings
-from viz.live.chart.data import chart_data
 
 TEXT = "The animal was too tired."
 
@@ -107,9 +107,9 @@ def rotor() -> Part:
     return rotation_part("a key", rotation, {"first": 1, "second": 5})
 
 
-def chart() -> Data:
+def chart() -> Part:
     """A figure of one bar."""
-    return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
+    return figure_part(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
 
 
 INSTRUMENTS = {
