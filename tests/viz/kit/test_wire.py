@@ -17,10 +17,8 @@ from viz.figures.labels import escape
 from viz.kit.files import VIZ
 from viz.kit.part import Part
 from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
-from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.sentence_box import sentence_part
 from viz.kit.sampling import BOUNDS
-from viz.kit.wire import Option
 
 TYPEDEF = re.compile(r"@typedef \{object\} (\w+)\n(.*?)\*/", re.DOTALL)
 PROPERTY = re.compile(r"@property \{(.*?)\} (\[?)(\w+)\]?", re.DOTALL)
@@ -40,8 +38,6 @@ FOLDER = VIZ / "kit/parts"
 FIELDS = {
     "attention": "MicroscopeFields",
     "sampling": "WriterFields",
-    "mask_editor": "EditorFields",
-    "rotation": "RotorFields",
 }
 SHARED = types(VIZ / "kit/wire.js")
 
@@ -69,7 +65,7 @@ def test_types_are_read() -> None:
     assert types(FOLDER / "attention/wire.js")["MicroscopeSettings"]["attention"] is False
 
 
-@pytest.mark.parametrize("part", INSTRUMENTS)
+@pytest.mark.parametrize("part", FIELDS)
 def test_what_is_said_is_of_its_type(part: str) -> None:
     told = INSTRUMENTS[part]().told
     assert_is(told["spec"], fields(part, FIELDS[part]), part)
@@ -81,15 +77,6 @@ def test_what_is_said_is_of_its_type(part: str) -> None:
 def test_data_of_the_sentence_box_is_of_its_type() -> None:
     data = spec(sentence_part("Tom", has_caret=True))
     assert_is(data, fields("sentence_box", "SentenceBoxFields"), "SentenceBoxData")
-
-
-def test_data_of_pickers_is_of_its_type() -> None:
-    options = [Option("2", "L2")]
-    data = spec(pickers_part([Picker("layer", "Layer", options, "2")]))
-    assert_is(data, fields("pickers", "PickersFields"), "PickersData")
-    (picker,) = data["pickers"]
-    assert_is(picker, types(FOLDER / "pickers/wire.js")["Picker"], "Picker")
-    assert_is(picker["options"][0], SHARED["Option"], "Option")
 
 
 def names_in(data: object) -> Iterator[str]:
@@ -132,14 +119,11 @@ def test_parts_of_the_microscope_s_data_are_of_their_types() -> None:
 def test_parts_of_the_others_are_of_their_types() -> None:
     data = {name: spec(of()) for name, of in INSTRUMENTS.items()}
     of_writer = types(FOLDER / "sampling/wire.js")
-    of_editor = types(FOLDER / "mask_editor/wire.js")
     for step in data["sampling"]["steps"]:
         assert_is(step, of_writer["WriterStep"], "WriterStep")
     for mark in data["sampling"]["marks"]:
         assert_is(mark, of_writer["Mark"], "Mark")
     assert_is(data["sampling"]["shown"], of_writer["ShownDistribution"], "ShownDistribution")
-    for bar in data["mask_editor"]["bars"]:
-        assert_is(bar, of_editor["EditorBar"], "EditorBar")
     assert_is(data["mask_editor"]["stream"], SHARED["Stream"], "Stream")
     assert set(data["sampling"]["bounds"]) == set(BOUNDS)
     for bounds in data["sampling"]["bounds"].values():

@@ -168,6 +168,10 @@ export class Plot {
 
   /** What is drawn: the numbers of each trace, by its name. */
   read() {
-    return this.chart._fullData.map(({ name, y }) => ({ name, values: Array.from(y) }));
+    return this.chart._fullData.map(({ name, x, y }) => ({
+      name,
+      x: Array.from(x),
+      y: Array.from(y),
+    }));
   }
 }
