@@ -455,8 +455,10 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
 # Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
 GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
-const [{HeatMap}, {Grids}, {drawBars}, {Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
-    ['marks/heatmap', 'marks/grids', 'marks/bars', 'lifetime', 'maths', 'colors'].map(at));
+const [{HeatMap}, {Grids}, {drawBars}, {Plot}, {numberTable, fillTable}, ...kit] = await Promise.all(
+    ['heatmap', 'grids', 'bars', 'plot', 'table'].map(name => `marks/${name}`)
+        .concat('lifetime', 'maths', 'colors').map(at));
+const [{Lifetime}, {matrix}, {currentPalette}] = kit;
 (await at('plotly')).plotlyFromPage();
 const {themes, maps, grids, bars} = JSON.parse(document.getElementById('contents').textContent);
 const root = document.getElementById('headlight');
@@ -488,6 +490,14 @@ for (const [name, rows] of Object.entries(bars)) {
         {palette, width: 300, legend: 'legend'});
     marks[name] = () => [...node.querySelectorAll('text')].map(({textContent}) => textContent);
 }
+const plot = new Plot(place('div'), lifetime);
+plot.draw({data: [{name: '<b>', x: [0, 1], y: [number('nan'), 3]}], layout: {}, height: 90});
+while (plot.chart.matches('[data-busy]')) await new Promise(resolve => setTimeout(resolve, 9));
+marks.plot = () => plot.read();
+const cells = matrix(1, 2, Float64Array.of(-Infinity, 0.5));
+const table = place('div').appendChild(numberTable('t', ['<b>', ''], cells));
+fillTable(table, 't', cells, true);
+marks.table = () => [...table.querySelectorAll('b, td')].map(({textContent}) => textContent);
 lifetime.keep(() => (globalThis.isOver = true));
 globalThis.end = () => lifetime.end();
 """
@@ -522,7 +532,7 @@ def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
 
 def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     marks = list(Path("viz/kit/marks").glob("*.js"))
-    assert len(marks) == 4, "a new mark belongs in the gallery"
+    assert len(marks) == 6, "a new mark belongs in the gallery"
     names = [f"kit/marks/{path.name}" for path in marks]
     text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
     part = Part("heads", {}, {})
@@ -545,6 +555,8 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert read["32 × 32"] == [{"name": "g", "layers": 32, "heads": 32, "framed": FIRST}]
     assert read["1 × 1"][0]["framed"] == FIRST
     assert read["bars"] == ["<img src=x oner…", "1.0000", "b", "< 0.0001", "legend"]
+    assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [None, 3]}]
+    assert read["table"] == ["<b>", "−∞", "0.500"]
     assert alone.evaluate("window.hacked") is None
     alone.locator(".hl-grid-of-heads").first.focus()
     alone.keyboard.press("ArrowDown")
