@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.viz.builders import causal, stories_trace, unpacked
-from tests.viz.harness import as_sent, open_instrument, receive
+from tests.viz.builders import causal, stories_trace
+from tests.viz.harness import OFFERED, as_sent, open_instrument, receive
 from viz.frame.settings import EDITS
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 
@@ -112,8 +112,8 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     final = answer(trace, "1-3.4-1.4-2", last)
     send(bare, final)
     wait_for(bare, "1-3.4-1.4-2")
-    now = final["spec"]
-    pattern = np.where(unpacked(now["mask"]), unpacked(now["pattern"]), np.nan)
+    mask, weights = (OFFERED[final["arrays"][name]["id"]] for name in ("mask", "pattern"))
+    pattern = np.where(mask, weights, np.nan)
     assert shown_pattern(bare) == pytest.approx(pattern, nan_ok=True)
     assert bare.locator(".hl-said b").inner_text() == f"{pattern[1, 3]:.4f}"
     expect(bare.locator(".hl-bars [data-after]").first).to_have_attribute("data-after", "0.5")
