@@ -7,7 +7,7 @@ import pytest
 
 from tests.model.builders import softmax
 from tests.viz.apps import TOM, address_of, chosen, lines, open_page, query_of
-from tests.viz.builders import live_data, stories, stories_trace, unpacked
+from tests.viz.builders import live_data, stories, stories_trace
 from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
 
 LET_GO = "were of another sentence or mask"
