@@ -20,7 +20,7 @@ export function numberTable(name, [title, about], { rows, columns }, typed) {
     const at = { "data-number": name, "data-at": `${i}-${j}` };
     if (!typed) return html("td", { ...at, tabindex: i + j ? -1 : 0 });
     const label = `${title} row ${i + 1}, column ${j + 1}`;
-    const usual = { type: "text", inputmode: "decimal", autocomplete: "off" };
+    const usual = { type: "text", inputmode: "decimal", autocomplete: "off", size: 5 };
     const input = html("input", { ...usual, ...at, "aria-label": label });
     input.addEventListener("input", () => typed(input, i, j));
     return html("td", null, input);

@@ -39,7 +39,7 @@ import { Shipped } from "./digit_pad/shipped.js";
 /** @typedef {InstrumentData & SketchFields} SketchData */
 
 const REST_MS = 350; // after the last stroke the page runs on what was drawn
-const PITCH = 38; // pixels from one head to the next
+const PITCH = 34; // pixels from one head to the next
 const NOT_HERE =
   "No model runs here: what it says of another picture is shown where Headlight itself runs.";
 

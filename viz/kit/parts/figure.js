@@ -14,12 +14,12 @@ export default {
       if (model.get("spec").is_clickable) model.choose({ picked });
     });
     el.classList.add("hl-figure");
-    el.role = "figure";
+    plot.chart.role = "figure";
     /** @type {unknown[]} */
     let shown = [];
     const show = () => {
       const { figure, height, alt, name, image_format: format, is_clickable } = model.get("spec");
-      el.ariaLabel = alt;
+      plot.chart.ariaLabel = alt;
       el.toggleAttribute("data-clicks", is_clickable);
       el.style.minHeight = `${height}px`; // a file has no other height for it
       if (!same(shown, [figure, name, format]))

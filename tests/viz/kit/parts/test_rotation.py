@@ -2,10 +2,8 @@
 
 import math
 import re
-from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -13,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.viz.harness import as_sent, open_instrument
 from viz.kit.parts.rotation import ActualScore, Rotation, rotation_part
 
-AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 MOST = 40
 FREQUENCIES = 100.0 ** (-np.arange(20) / 20)
 FIRST, SECOND = np.random.default_rng(0).normal(size=(2, 20, 2)).astype(np.float32)
@@ -119,9 +116,6 @@ def test_without_the_models_own_score(bare: Page) -> None:
     expect(bare.locator("[data-actual]")).to_be_hidden()
 
 
-def test_names_are_text_and_all_is_accessible(bare: Page) -> None:
+def test_names_are_text(bare: Page) -> None:
     open_rotor(bare, data(9, 2))
     expect(bare.locator(".hl-turns")).to_contain_text("Position of query <b>")
-    bare.evaluate(Path(AXE).read_text(encoding="utf-8"))
-    found = bare.evaluate("axe.run('.hl-live').then(result => result.violations)")
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
