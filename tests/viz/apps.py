@@ -137,17 +137,18 @@ def picked(app: AppTest, name: str) -> str:
 def chart(app: AppTest, key: str) -> Chart:
     """The chart drawn under a key."""
     (sent,) = (sent for sent in charts(app) if sent["key"] == key)
-    spec = json.loads(sent["spec"])
-    return Chart(spec["data"], spec["layout"], sent["alt"])
+    figure = json.loads(sent["figure"])
+    return Chart(figure["data"], figure["layout"], sent["alt"])
 
 
 def charts(app: AppTest) -> list[dict]:
     """What the browser is sent of each chart."""
-    return [
+    sent = [
         json.loads(element.proto.json)
         for element in app.get("bidi_component")
-        if element.proto.component_name == "headlight_chart"
+        if element.proto.component_name == "headlight_figure"
     ]
+    return [told["spec"] | {"key": told["key"].removeprefix("figure-")} for told in sent]
 
 
 def lines(app: AppTest, kind: str) -> list[str]:

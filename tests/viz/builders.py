@@ -16,6 +16,7 @@ from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.trace import Trace
 from tests.model.builders import softmax
+from viz.live import store
 
 PAGES = (
     "Home",
@@ -109,9 +110,10 @@ def live_json(app: AppTest) -> str:
 
 
 def live_data(app: AppTest) -> dict[str, Any]:
-    """What the page tells a part, with what it says of it."""
+    """What the page tells a part, with what it says of it and its arrays by name."""
     told = json.loads(live_json(app))
-    return {**told, **told["spec"]}
+    arrays = {name: store.array(about["id"]) for name, about in told["arrays"].items()}
+    return {**arrays, **told, **told["spec"]}
 
 
 def latex_numbers(latex: str) -> list[float]:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Route
 
 from viz.kit.part import Part, piece
 
-ARRAYS: dict[str, Any] = {}  # of all parts that were sent
+OFFERED: dict[str, Any] = {}  # arrays of all parts that were sent, by id
 
 # Opens a part, with what it sends to Python kept in lists.
 OPEN = """async ([data, width]) => {
@@ -39,16 +39,10 @@ OPEN = """async ([data, width]) => {
 
 def as_sent(of: Part, acked: int = 0, **changes: object) -> dict[str, Any]:
     """What `viz.live.component.show` tells a part; changes are of this, or of its spec."""
-    ARRAYS.update(of.by_id)
-    told = {**of.told, "instrument": "part", "part": of.name, "key": of.name, "acked": acked}
+    OFFERED.update(of.by_id)
+    told = {**of.told, "part": of.name, "key": of.name, "acked": acked}
     spec = {name: value for name, value in changes.items() if name in of.spec and name != "key"}
     return {**told, **changes, "spec": {**of.spec, **spec}}
-
-
-def answer(route: Route) -> None:
-    """An array as the app would send it."""
-    name, *at = route.request.url.partition("/kit/arrays/")[2].split("/")
-    route.fulfill(body=piece(ARRAYS[name], at))
 
 
 @contextmanager
@@ -60,13 +54,18 @@ def bare_page(browser: Browser, app_url: str, script: str = "() => {}") -> Itera
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("**/kit/arrays/**", _answer)
     page.goto(f"{app_url}/live/live.css")
-    page.route("**/kit/arrays/**", answer)
     page.evaluate(script)
     page.add_style_tag(url=f"{app_url}/live/live.css")
     yield page
     page.close()
     assert not errors, "errors of the page"
+
+
+def _answer(route: Route) -> None:
+    name, *at = route.request.url.partition("/kit/arrays/")[2].split("/")
+    route.fulfill(body=piece(OFFERED[name], at))
 
 
 def open_instrument(page: Page, data: dict[str, Any], width: int = 1000) -> None:

@@ -80,7 +80,7 @@ def test_each_size_keeps_what_the_others_and_the_hand_did(page: Page) -> None:
     for name, n in (("Tokens", "4"), ("Columns of Q, K", "3"), ("Columns of V", "5")):
         page.get_by_role("slider", name=name).fill(n)
     sizes = page.evaluate(
-        """() => [...document.querySelectorAll('[data-given]')].map(table =>
+        """() => [...document.querySelectorAll('[aria-label=Given] table')].map(table =>
             [table.querySelectorAll('tr').length, table.querySelectorAll('td').length])"""
     )
     assert sizes == [[4, 12], [4, 12], [4, 20]]

@@ -16,7 +16,7 @@ from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame.settings import DRAWING
 
-INSTRUMENT = ".st-key-sketch .hl-live"
+INSTRUMENT = ".st-key-digit_pad .hl-live"
 RIDES = "A man rides a bicycle."
 ONE = [(0.5, 0.12), (0.5, 0.4), (0.5, 0.65), (0.5, 0.88)]  # places on the pad, in sides of it
 

@@ -11,8 +11,8 @@ from viz.frame import inspector, notices, state, words
 from viz.frame.page import Page
 from viz.frame.settings import IMAGE_FORMAT
 from viz.frame.view import View
+from viz.kit.parts.figure import figure_part
 from viz.live import component
-from viz.live.chart.data import chart_data
 from viz.theme import css_variables, palette
 
 HEADING = "row-of-the-heading"
@@ -99,11 +99,11 @@ def show_figure(
     if line := getattr(figure.layout, "meta", None):
         words.notice(line)
         return
-    data = chart_data(
+    part = figure_part(
         figure,
         name=key,
         alt=alt,
         image_format=state.value(IMAGE_FORMAT),
         is_clickable=on_pick is not None,
     )
-    component.show_chart(f"figure-{key}", data, on_pick=on_pick)
+    component.show_figure(f"figure-{key}", part, on_pick=on_pick)

@@ -232,6 +232,22 @@ export function slider(label, { bounds, value, show = String }, move) {
 }
 
 /**
+ * Have a slider say what is, in words of its own or with another end where there are such.
+ *
+ * @param {Element} label
+ * @param {number} value
+ * @param {{words?: string, high?: number}} [how]
+ */
+export function moveSlider(label, value, { words = String(value), high } = {}) {
+  const input = inputOf(label);
+  if (high !== undefined) input.max = String(high);
+  if (Number(input.value) !== value) input.value = String(value);
+  input.setAttribute("aria-valuetext", words);
+  const output = label.querySelector(".hl-value");
+  if (output) output.textContent = words;
+}
+
+/**
  * The input of a labelled control.
  *
  * @param {Element} label

@@ -30,7 +30,7 @@ _FIRST = (
     "kit/parts/pickers",
 )
 # What stands beside any other part; their style sheets name it.
-_ELSEWHERE = ("pickers", "sentence_box")
+_ELSEWHERE = ("figure", "pickers", "sentence_box")
 
 
 def folder_of(package: str) -> Path:
@@ -80,8 +80,8 @@ def script(name: str) -> str:
 def component_style() -> str:
     """The kit's style sheet, and those of all that stands on a page."""
     names = sorted(path.stem for path in (VIZ / "kit/parts").glob("*.css"))
-    elsewhere = map(script, ("live/chart/chart.css", "live/opening/opening.css"))
-    return "\n".join([script("kit/kit.css"), *map(_own_style, names), *elsewhere])
+    styles = [script("kit/kit.css"), *map(_own_style, names), script("live/opening/opening.css")]
+    return "\n".join(styles)
 
 
 def part_style(name: str) -> str:

@@ -5,6 +5,7 @@ import { dressed, watchTheme } from "./colors.js";
 import { same } from "./conversation.js";
 import { Lifetime } from "./lifetime.js";
 
+/** @import { Decoded } from "./arrays.js" */
 /** @import { Model } from "./model.js" */
 /** @import { InstrumentData, Palette } from "./wire.js" */
 
@@ -34,6 +35,10 @@ export function partOf(name, Class) {
  * @template {InstrumentData} Data what Python says of it
  */
 export class Instrument {
+  /** The arrays that it draws from. @type {string[]} */
+  static needs = [];
+  /** They, by name. @type {Record<string, Decoded>} */
+  arrays = {};
   /**
    * What Python said last. @type {Data}
    */
@@ -63,8 +68,27 @@ export class Instrument {
     return this.model.conversation;
   }
 
-  /** Take what Python said. What a person has changed since, and Python does not know, stays. */
+  /** Take what Python said, once the arrays have come that it needs, unless it said more meanwhile. */
   receive() {
+    const { model } = this;
+    const { needs } = /** @type {typeof Instrument} */ (this.constructor);
+    if (!needs.length) return this.#take();
+    const told = model.get("told");
+    const isNewest = () => told === model.get("told") && !this.lifetime.isOver;
+    Promise.all(needs.map((name) => model.load(name))).then(
+      (arrays) => {
+        if (!isNewest()) return;
+        this.arrays = Object.fromEntries(needs.map((name, i) => [name, arrays[i]]));
+        this.#take();
+      },
+      (error) => {
+        if (isNewest() && !this.data) this.root.textContent = error.message;
+      },
+    );
+  }
+
+  /** What a person has changed since, and Python does not know, stays. */
+  #take() {
     const { model } = this;
     const data = /** @type {Data} */ ({ ...model.get("spec"), settings: model.get("settings") });
     const isNew = data.key !== this.data?.key;

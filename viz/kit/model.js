@@ -65,6 +65,11 @@ export class Model {
     return this.channel.source ?? "";
   }
 
+  /** Whether Python runs the model again where a choice asks for it. */
+  get isLive() {
+    return this.source === "Live";
+  }
+
   /** @param {Name} name */
   get(name) {
     return this.#values[name];

@@ -32,11 +32,11 @@ _control = component(
     css=script("kit/parts/sentence_box.css") + script("kit/parts/pickers.css"),
     isolate_styles=False,
 )
-_chart = component(
-    "headlight_chart",
+_figure = component(
+    "headlight_figure",
     html='<div class="hl-figure"></div>',
     js=script("live/loader.js"),
-    css=script("live/chart/chart.css"),
+    css=script("kit/parts/figure.css"),
     isolate_styles=False,
 )
 _rail = component("headlight_rail", js=script("live/rail.js"), isolate_styles=False)
@@ -103,18 +103,18 @@ def _told(key: str, part: Part, chosen: Settings | None) -> Data:
     """What a part is told, with the turn that Python has taken over."""
     told = part.told if chosen is None else {**part.told, "settings": chosen}
     acked = _taken().get(key, {}).get("turn", 0)
-    return {**told, "instrument": "part", "part": part.name, "key": key, "acked": acked}
+    return {**told, "part": part.name, "key": key, "acked": acked}
 
 
-def show_chart(key: str, data: Data, *, on_pick: Callable[[Place], None] | None = None) -> None:
+def show_figure(key: str, part: Part, *, on_pick: Callable[[Place], None] | None = None) -> None:
     """Show a figure, which takes its height from the start; `on_pick` gets where it was clicked."""
 
-    def take_over() -> None:
-        picked = st.session_state[key].picked
-        if on_pick and picked:
-            on_pick(dict(picked))
+    def take_over(changes: Settings) -> None:
+        if on_pick:
+            on_pick(changes["picked"])
 
-    _chart(key=key, data=data, height=data["height"], on_picked_change=unbroken(take_over))
+    data, taking_over = _told(key, part, None), _taking_over(key, take_over)
+    _figure(key=key, data=data, height=part.spec["height"], on_sent_change=taking_over)
 
 
 def keep_opened(found: Sequence[Data]) -> None:

@@ -10,7 +10,7 @@
  * What Streamlit hands over.
  *
  * @typedef {object} Call
- * @property {{instrument: string}} data which of `KINDS` in main.js, and what that is told
+ * @property {any} data what the part is told, and its name
  * @property {HTMLElement} parentElement
  * @property {(name: string, value: unknown) => void} setStateValue
  * @property {(name: string, value: unknown) => void} setTriggerValue
@@ -27,11 +27,9 @@ export default async function show(call) {
   const root = call.parentElement.querySelector(".hl-live, .hl-figure, .hl-control");
   if (!(root instanceof HTMLElement)) return undefined;
   newest.set(root, call);
-  const isNewest = () => newest.get(root) === call;
   try {
     const main = await import(new URL("live/main.js", document.baseURI).href);
-    const Kind = await main.kindOf(call.data.instrument);
-    if (isNewest()) main.mount(root, call, Kind);
+    if (newest.get(root) === call) main.mount(root, call);
     return () => {
       if (!root.isConnected) main.unmount(root);
     };

@@ -1,64 +1,44 @@
-// Where Streamlit's component meets a part of the kit, or a figure made in Python.
+// Where Streamlit's component meets a part of the kit.
 
-/** @import { Receiver } from "../kit/wire.js" */
+import { PartHost } from "../kit/hosts/streamlit.js";
+
 /** @import { Call } from "./loader.js" */
 
-/** @typedef {{receive: (data: any) => void, destroy: () => void}} Instrument */
-/** @typedef {new (root: HTMLElement, receiver: Receiver) => Instrument} Kind */
-
-/** @type {Record<string, () => Promise<Kind>>} */
-const KINDS = {
-  part: () => import("../kit/hosts/streamlit.js").then(({ PartHost }) => PartHost),
-  chart: () => import("./chart/chart.js").then(({ Chart }) => Chart),
-};
-
 /**
- * The class of an instrument.
+ * A part on the page, and the call through which it answers.
  *
- * @param {string} name
- */
-export function kindOf(name) {
-  return KINDS[name]();
-}
-
-/**
- * An instrument on the page, and the call through which it answers.
- *
- * @typedef {{instrument: Instrument, call: Call}} Mounted
+ * @typedef {{host: PartHost, call: Call}} Mounted
  */
 
 /** @type {WeakMap<HTMLElement, Mounted>} */
 const mounted = new WeakMap();
 
 /**
- * Show data in an element; the same element keeps its instrument.
+ * Show data in an element; the same element keeps its part.
  *
  * @param {HTMLElement} root
  * @param {Call} call
- * @param {Kind} Kind
  */
-export function mount(root, call, Kind) {
-  const place = mounted.get(root) ?? opened(root, call, Kind);
+export function mount(root, call) {
+  const place = mounted.get(root) ?? opened(root, call);
   place.call = call;
-  place.instrument.receive(call.data);
+  place.host.receive(call.data);
 }
 
 /**
  * @param {HTMLElement} root
  * @param {Call} call
- * @param {Kind} Kind
  * @returns {Mounted}
  */
-function opened(root, call, Kind) {
+function opened(root, call) {
   /** @type {Mounted} */
   const place = {
     call,
-    instrument: new Kind(root, {
+    host: new PartHost(root, {
       send: (message) => place.call.setStateValue("sent", message),
       lost: (key) => place.call.setTriggerValue("lost", key),
       differs: (heads) => place.call.setTriggerValue("differing", heads),
       tick: (n) => place.call.setTriggerValue("tick", n),
-      picked: (at) => place.call.setTriggerValue("picked", at),
     }),
   };
   mounted.set(root, place);
@@ -71,6 +51,6 @@ function opened(root, call, Kind) {
  * @param {HTMLElement} root
  */
 export function unmount(root) {
-  mounted.get(root)?.instrument.destroy();
+  mounted.get(root)?.host.destroy();
   mounted.delete(root);
 }

@@ -10,13 +10,15 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from concurrent.futures import CancelledError, Future
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from inspect import signature
 from typing import Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor
+
+from viz.kit.part import Part
 
 BUDGET = 400_000_000  # bytes: some nine runs of 256 tokens through a model of 6 × 8 heads
 MOST_LARGE = 2  # answers larger than half of it, such as a long run and the same with a part off
@@ -112,6 +114,17 @@ def kept(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
         return cast("Answer", KEPT.answer((function, given), lambda: function(*args, **kwargs)))
 
     return ask
+
+
+def held(part: Part) -> Part:
+    """A small part, with arrays that are kept for a browser to fetch."""
+    names = tuple((name, about["id"]) for name, about in part.known.items())
+    return replace(part, arrays=_arrays(names, part).arrays)
+
+
+@kept
+def _arrays(names: tuple[tuple[str, str], ...], _part: Part) -> Part:
+    return _part
 
 
 class Asked(Generic[Answer]):

@@ -3,11 +3,14 @@ marks that parts are made of, on data that is odd.
 """
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
+import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -16,6 +19,7 @@ from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent
+from tests.viz.kit.parts import made
 from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
@@ -24,6 +28,8 @@ from viz.kit.parts.attention import attention_part
 from viz.kit.parts.home import Goal, home_part
 from viz.theme import DARK, LIGHT
 
+AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
+ALONE = "No model runs here"  # and so on
 # The large map's cell as the browser places it, to point at.
 AT_CELL = """([row, column]) => {
     const chart = document.querySelector('.js-plotly-plot');
@@ -120,6 +126,43 @@ def test_a_saved_file_says_why_it_cannot_draw(
     (tmp_path / "heads.html").write_text(page, encoding="utf-8")
     alone.goto((tmp_path / "heads.html").as_uri())
     expect(alone.get_by_role("alert")).to_contain_text(said)
+
+
+@pytest.mark.parametrize(
+    ("make", "words", "reach", "key", "said"),
+    [
+        (made.rotor, "[role=figure][aria-label^='dot product']", "input", "ArrowRight", "−3"),
+        (made.by_hand, "[role=group][aria-label=Steps]", "[tabindex='0']", "End", "column 2"),
+        (made.editor, "[aria-label^='Pattern of L1 H2']", ".hl-map", "Home", f"{ALONE}.*“The”"),
+        (made.pad, "[aria-label^='Probability']", "svg[role=img]", "End", f"{ALONE}.*patch 1,0"),
+        (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
+        (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
+    ],
+    ids=["rotation", "by_hand", "mask_editor", "digit_pad", "pickers", "figure"],
+)
+def test_each_part_opens_from_a_file_and_is_for_everybody(
+    alone: Page,
+    tmp_path: Path,
+    make: Callable[[], Part],
+    words: str,
+    reach: str,
+    key: str,
+    said: str,
+) -> None:
+    """What it shows in words, its keys, and a line where a choice would need the model."""
+    part = make()
+    part.save(tmp_path / "part.html")
+    alone.goto((tmp_path / "part.html").as_uri())
+    expect(alone.locator(words)).to_be_visible()
+    if part.name in ("rotation", "mask_editor", "figure"):
+        alone.locator(".js-plotly-plot:not([data-busy]) .main-svg").first.wait_for()
+    if reach:
+        alone.locator(reach).first.focus()
+        alone.keyboard.press(key)
+        expect(alone.locator("#headlight")).to_have_text(re.compile(said))
+    alone.evaluate(Path(AXE).read_text(encoding="utf-8"))
+    found = alone.evaluate("axe.run('#headlight').then(result => result.violations)")
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) -> None:
@@ -461,8 +504,10 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
 # Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
 GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
-const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}, {drawArcs}, {drawShades}] = await Promise.all(
-    ['heatmap', 'grid', 'strips', 'bars', 'arcs', 'shades'].map(name => at(`marks/${name}`)));
+const MARKS = ['heatmap', 'grid', 'strips', 'bars', 'arcs', 'shades', 'plot', 'table'];
+const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}, {drawArcs}, {drawShades}, ...others] =
+    await Promise.all(MARKS.map(name => at(`marks/${name}`)));
+const [{Plot}, {numberTable, fillTable}] = others;
 const [{Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
     ['lifetime', 'maths', 'colors'].map(at));
 (await at('plotly')).plotlyFromPage();
@@ -517,6 +562,14 @@ for (const [name, rows] of Object.entries(bars)) {
         {palette, width: 300, legend: 'legend'});
     marks[name] = () => [...node.querySelectorAll('text')].map(({textContent}) => textContent);
 }
+const plot = new Plot(place('div'), lifetime);
+plot.draw({data: [{name: '<b>', x: [0, 1], y: [number('nan'), 3]}], layout: {}, height: 90});
+while (plot.chart.matches('[data-busy]')) await new Promise(resolve => setTimeout(resolve, 9));
+marks.plot = () => plot.read();
+const cells = matrix(1, 2, Float64Array.of(-Infinity, 0.5));
+const table = place('div').appendChild(numberTable('t', ['<b>', ''], cells));
+fillTable(table, 't', cells, true);
+marks.table = () => [...table.querySelectorAll('b, td')].map(({textContent}) => textContent);
 lifetime.keep(() => (globalThis.isOver = true));
 globalThis.end = () => lifetime.end();
 """
@@ -550,7 +603,7 @@ def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
 
 def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     marks = list(Path("viz/kit/marks").glob("*.js"))
-    assert len(marks) == 6, "a new mark belongs in the gallery"
+    assert len(marks) == 8, "a new mark belongs in the gallery"
     names = [f"kit/marks/{path.name}" for path in marks]
     text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
     part = Part("attention", {}, {})
@@ -579,6 +632,8 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert read["shades"] == ["<img src=x onerro…", "0.01", "b", "0.75"]
     assert read["strip"] == ["#f00", "#00f", "#00f"]
     assert read["bars"] == ["<img src=x oner…", "1.0000", "b", "< 0.0001", "legend"]
+    assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [ANY, 3]}]
+    assert read["table"] == ["<b>", "−∞", "0.500"]
     assert alone.evaluate("window.hacked") is None
     alone.locator(".hl-overview").first.focus()
     alone.keyboard.press("ArrowDown")

@@ -12,15 +12,13 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.viz.builders import stories_trace
-from tests.viz.kit.parts.made import INSTRUMENTS, chart
+from tests.viz.kit.parts.made import INSTRUMENTS
 from viz.figures.labels import escape
 from viz.kit.files import VIZ
 from viz.kit.part import Part
 from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
-from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.sentence_box import sentence_part
 from viz.kit.sampling import BOUNDS
-from viz.kit.wire import Option
 
 TYPEDEF = re.compile(r"@typedef \{object\} (\w+)\n(.*?)\*/", re.DOTALL)
 PROPERTY = re.compile(r"@property \{(.*?)\} (\[?)(\w+)\]?", re.DOTALL)
@@ -39,8 +37,6 @@ def types(path: Path) -> dict[str, dict[str, bool]]:
 FOLDER = VIZ / "kit/parts"
 FIELDS = {
     "sampling": "WriterFields",
-    "mask_editor": "EditorFields",
-    "rotation": "RotorFields",
 }
 SHARED = types(VIZ / "kit/wire.js")
 
@@ -82,20 +78,6 @@ def test_data_of_the_sentence_box_is_of_its_type() -> None:
     assert_is(data, fields("sentence_box", "SentenceBoxFields"), "SentenceBoxData")
 
 
-def test_data_of_pickers_is_of_its_type() -> None:
-    options = [Option("2", "L2")]
-    data = spec(pickers_part([Picker("layer", "Layer", options, "2")]))
-    assert_is(data, fields("pickers", "PickersFields"), "PickersData")
-    (picker,) = data["pickers"]
-    assert_is(picker, types(FOLDER / "pickers/wire.js")["Picker"], "Picker")
-    assert_is(picker["options"][0], SHARED["Option"], "Option")
-
-
-def test_data_of_a_chart_is_of_its_type() -> None:
-    """It has neither settings nor themes: its figure is coloured already."""
-    assert_is(chart(), types(VIZ / "live/chart/wire.js")["ChartData"], "ChartData")
-
-
 def names_in(data: object) -> Iterator[str]:
     """Every name in data that is not a place or a stream."""
     if isinstance(data, dict):
@@ -131,14 +113,11 @@ def test_what_is_said_of_a_run_is_of_its_types() -> None:
 def test_parts_of_the_others_are_of_their_types() -> None:
     data = {name: spec(of()) for name, of in INSTRUMENTS.items()}
     of_writer = types(FOLDER / "sampling/wire.js")
-    of_editor = types(FOLDER / "mask_editor/wire.js")
     for step in data["sampling"]["steps"]:
         assert_is(step, of_writer["WriterStep"], "WriterStep")
     for mark in data["sampling"]["marks"]:
         assert_is(mark, of_writer["Mark"], "Mark")
     assert_is(data["sampling"]["shown"], of_writer["ShownDistribution"], "ShownDistribution")
-    for bar in data["mask_editor"]["bars"]:
-        assert_is(bar, of_editor["EditorBar"], "EditorBar")
     assert_is(data["mask_editor"]["stream"], SHARED["Stream"], "Stream")
     assert set(data["sampling"]["bounds"]) == set(BOUNDS)
     for bounds in data["sampling"]["bounds"].values():

@@ -1,31 +1,62 @@
 // The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
-import { bytesOf, deflated, floatsOf } from "../arrays.js";
-import { ramp } from "../colors.js";
+import { deflated, floatsOf } from "../arrays.js";
 import { button, check, digits, html, radios } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
+import { Grid } from "../marks/grid.js";
 import { Classes } from "./digit_pad/classes.js";
 import { Pad } from "./digit_pad/pad.js";
-import { Picture, drawThumbnail } from "./digit_pad/picture.js";
+import { Picture } from "./digit_pad/picture.js";
 import { Shipped } from "./digit_pad/shipped.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { Answer, SketchData } from "./digit_pad/wire.js" */
+/** @import { Numbers } from "../maths.js" */
+/** @import { InstrumentData, PackedArray } from "../wire.js" */
+/** @import { ShippedData } from "./digit_pad/shipped.js" */
+
+/**
+ * What the model makes of a picture: logits (C,), and what the row `query` attends to, in every head
+ * (L, H, T) and through all layers (T,).
+ *
+ * @typedef {{query: number, logits: PackedArray, rows: PackedArray, rollout: PackedArray}} Answer
+ */
+
+/**
+ * What the sketch is told: `asks` is the place to ask at while a person draws, `size` and `side` are
+ * the pixels and the patches of a side. `digit` is the number of the shipped picture, `drawing` a
+ * drawn one as the address has it, or empty, `at` names the head, as encoder.attn.5.0.
+ *
+ * @typedef {object} SketchFields
+ * @property {string} asks
+ * @property {number} size
+ * @property {number} side
+ * @property {string} group
+ * @property {ShippedData} shipped
+ * @property {{name: string, text: string}[]} ways
+ * @property {{digit: number, drawing: string, at: string, way: string}} settings
+ */
+
+/** @typedef {InstrumentData & SketchFields} SketchData */
 
 const REST_MS = 350; // after the last stroke the page runs on what was drawn
+const PITCH = 34; // pixels from one head to the next
+const NOT_HERE =
+  "No model runs here: what it says of another picture is shown where Headlight itself runs.";
 
 /** @extends {Instrument<SketchData>} */
 export class Sketch extends Instrument {
+  /** @override */
+  static needs = ["pixels"];
   /** The picture on screen. @type {Uint8Array} */
   #pixels = new Uint8Array();
-  /** @type {{logits: Float32Array, rows: Float32Array, rollout: Float32Array}} */
+  /** That of the run, of which all answers are there. */
+  #given = new Uint8Array();
+  /** @type {Record<"logits" | "rows" | "rollout", Numbers> | undefined} */
   #answer;
   #query = 0;
   #isAsking = false;
   #isStale = false; // another picture or row came while the last one was asked for
   #cancelRest = () => {};
-  /** @type {HTMLButtonElement[]} */
-  #heads = [];
 
   /** @param {Place} place */
   constructor(place) {
@@ -42,7 +73,15 @@ export class Sketch extends Instrument {
     this.says = html("p", { class: "hl-sketch-answer", role: "status" });
     this.title = html("h2", { class: "hl-title" });
     this.line = html("p", { class: "hl-caption" });
-    this.grid = html("div", { class: "hl-sketch-heads", role: "group", "aria-label": "Heads" });
+    this.grid = new Grid(
+      "hl-grid-of-heads",
+      { left: 28, top: 18, beside: 2 },
+      {
+        point: () => {},
+        pick: ({ layer, head }) => this.#choose(layer, head),
+        step: ([down, right]) => this.#choose(this.#head.layer + down, this.#head.head + right),
+      },
+    );
     this.ways = html("div");
     this.shipped = new Shipped((digit) => this.#take(digit));
     root.replaceChildren(html("div", { class: "hl-sketch" }, ...this.#panels()));
@@ -67,11 +106,16 @@ export class Sketch extends Instrument {
     const panel = (name, ...children) =>
       html("section", { class: "hl-panel", "aria-label": name }, ...children);
     const title = (/** @type {string} */ text) => html("h2", { class: "hl-title" }, text);
+    const { isLive } = this.model;
+    const ways = isLive
+      ? [tools, this.shipped.node]
+      : [html("p", { class: "hl-caption" }, NOT_HERE)];
+    this.pad.node.inert = !isLive;
     return [
-      panel("Draw", title("Draw a digit"), this.pad.node, tools, this.shipped.node),
+      panel("Draw", title(isLive ? "Draw a digit" : "The picture"), this.pad.node, ...ways),
       panel("What it looks at", this.title, this.ways, this.picture.node, this.line),
       panel("What it is", title("What is it?"), this.says, this.classes.node),
-      panel("Heads", title("Every head, from the same row"), this.grid),
+      panel("Heads", title("Every head, from the same row"), this.grid.node),
     ];
   }
 
@@ -86,16 +130,18 @@ export class Sketch extends Instrument {
 
   /** Another run: its picture, unless a person is drawing another one already. */
   #open() {
-    const { pixels, answer, shipped, ways, size } = this.data;
+    const { shipped, ways, size } = this.data;
     this.pad.size = size;
     this.shipped.show(shipped, Boolean(this.settings.drawing));
     if (!this.ways.firstChild) this.ways.append(this.#waysOf(ways));
-    const given = bytesOf(pixels.bdata);
-    const isSame = given.every((value, i) => value === this.#pixels[i]);
-    if (!isSame) this.pad.show(given, !this.settings.drawing);
-    this.#pixels = given;
+    this.#given = Uint8Array.from(this.arrays.pixels.values);
+    const isSame = this.#given.every((value, i) => value === this.#pixels[i]);
+    if (!isSame) this.pad.show(this.#given, !this.settings.drawing);
+    this.#pixels = this.#given;
     this.#query = 0;
-    this.#receive(answer);
+    this.#answer = undefined;
+    this.root.dataset.drawn = "";
+    this.#ask();
   }
 
   /** @param {SketchData["ways"]} ways */
@@ -158,10 +204,16 @@ export class Sketch extends Instrument {
     this.#isAsking = true;
     while (this.#isStale && !this.lifetime.isOver) {
       this.#isStale = false;
-      const answer = await this.#asked(this.#pixels, this.#query).catch((error) => {
+      const isGiven = this.#pixels === this.#given;
+      const coming = isGiven
+        ? this.#loaded(this.#query)
+        : this.#asked(this.#pixels, this.#query).then(unpacked);
+      const answer = await coming.catch((error) => {
         this.says.textContent = `No answer: ${error.message}.`;
       });
-      if (answer && !this.#isStale) this.#receive(answer);
+      if (!answer || this.#isStale) continue;
+      this.#answer = answer;
+      this.redraw();
     }
     this.#isAsking = false;
   }
@@ -179,10 +231,15 @@ export class Sketch extends Instrument {
     return response.json();
   }
 
-  /** @param {Answer} answer */
-  #receive({ logits, rows, rollout }) {
-    this.#answer = { logits: floatsOf(logits), rows: floatsOf(rows), rollout: floatsOf(rollout) };
-    this.redraw();
+  /** @param {number} query */
+  async #loaded(query) {
+    const { model } = this;
+    const [logits, rows, rollout] = await Promise.all([
+      model.load("logits"),
+      model.load("rows", query),
+      model.load("rollout", query),
+    ]);
+    return { logits: logits.values, rows: rows.values, rollout: rollout.values };
   }
 
   /** @param {number} query */
@@ -197,17 +254,19 @@ export class Sketch extends Instrument {
   redraw() {
     if (!this.#answer) return;
     const { size, side } = this.data;
+    const { logits, rows } = this.#answer;
+    const weights = this.#row(this.#answer);
     check(this.ways, this.settings.way);
     this.picture.show(this.#pixels, size, side);
-    this.picture.weigh(this.#query, this.#row());
-    const { best, probability } = this.classes.show(this.#answer.logits);
+    this.picture.weigh(this.#query, weights);
+    const { best, probability } = this.classes.show(logits);
     const isEmpty = !this.#pixels.some(Boolean);
     const answer = `${best}, p = ${digits(probability, 3)}`;
     this.says.textContent = isEmpty
       ? `An empty picture: draw a digit. Of nothing at all the model says ${answer}.`
       : `The model says ${answer}${this.shipped.verdict(best)}`;
-    this.#showHeads();
-    this.#showTitle();
+    this.#showHeads(rows);
+    this.#showTitle(weights);
     this.root.dataset.drawn = `${this.data.key} sketch`;
   }
 
@@ -216,38 +275,54 @@ export class Sketch extends Instrument {
     return { layer, head };
   }
 
+  /**
+   * @param {number | undefined} layer
+   * @param {number | undefined} head
+   */
+  #choose(layer = -1, head = -1) {
+    const { n_layers, n_heads } = this.#sizes;
+    if (layer < 0 || head < 0 || layer >= n_layers || head >= n_heads) return;
+    this.set({ at: `${this.data.group}.${layer}.${head}`, way: "head" });
+  }
+
   get #sizes() {
-    const [n_layers, n_heads, n] = this.data.answer.rows.shape;
+    const [, n_layers, n_heads, n] = this.model.get("arrays").rows.shape;
     return { n_layers, n_heads, n };
   }
 
   /**
    * The weights of one head from the row that is looked at.
    *
+   * @param {Numbers} rows of all heads
    * @param {number} layer
    * @param {number} head
    */
-  #rowOf(layer, head) {
+  #rowOf(rows, layer, head) {
     const { n_heads, n } = this.#sizes;
     const start = (layer * n_heads + head) * n;
-    return this.#answer.rows.subarray(start, start + n);
+    return rows.subarray(start, start + n);
   }
 
-  /** The weights that lie over the picture. */
-  #row() {
+  /**
+   * The weights that lie over the picture.
+   *
+   * @param {Record<"rows" | "rollout", Numbers>} answer
+   */
+  #row({ rows, rollout }) {
     const { layer, head } = this.#head;
     const { way } = this.settings;
-    if (way === "rollout") return this.#answer.rollout;
-    if (way === "head") return this.#rowOf(layer, head);
+    if (way === "rollout") return rollout;
+    if (way === "head") return this.#rowOf(rows, layer, head);
     const { n_heads, n } = this.#sizes;
     return Float32Array.from({ length: n }, (_, i) => {
       let sum = 0;
-      for (let h = 0; h < n_heads; h++) sum += this.#rowOf(layer, h)[i];
+      for (let h = 0; h < n_heads; h++) sum += this.#rowOf(rows, layer, h)[i];
       return sum / n_heads;
     });
   }
 
-  #showTitle() {
+  /** @param {Numbers} weights that lie over the picture */
+  #showTitle(weights) {
     const { layer, head } = this.#head;
     const { side } = this.data;
     const layers = { head: `L${layer} H${head}`, mean: `L${layer}, mean of its heads` };
@@ -256,49 +331,43 @@ export class Sketch extends Instrument {
     const at = this.#query - 1;
     const row = at < 0 ? "[CLS]" : `patch ${Math.floor(at / side)},${at % side}`;
     this.title.textContent = `${name}, from ${row}`;
-    const onClass = digits(this.#row()[0], 3);
+    const onClass = digits(weights[0], 3);
     this.line.textContent = `On [CLS] itself: ${onClass}. Point at a patch to see what it attends to.`;
   }
 
-  #showHeads() {
-    const { n_layers, n_heads } = this.#sizes;
-    if (this.#heads.length !== n_layers * n_heads) this.#buildHeads(n_layers, n_heads);
-    const table = ramp(this.palette.sequential);
-    const color = (/** @type {number} */ share) => {
-      const i = 3 * Math.round(share * 255);
-      return [table[i], table[i + 1], table[i + 2]];
-    };
-    const chosen = this.#head;
-    this.#heads.forEach((node, i) => {
-      const [layer, head] = [Math.floor(i / n_heads), i % n_heads];
-      const canvas = /** @type {HTMLCanvasElement} */ (node.firstChild);
-      drawThumbnail(canvas, this.#rowOf(layer, head), color);
-      node.ariaPressed = String(layer === chosen.layer && head === chosen.head);
-    });
-  }
-
   /**
-   * @param {number} n_layers
-   * @param {number} n_heads
+   * Every head's weights on the patches, the strongest of each as dark as can be.
+   *
+   * @param {Numbers} rows
    */
-  #buildHeads(n_layers, n_heads) {
-    this.grid.style.setProperty("--heads", String(n_heads));
-    this.#heads = Array.from({ length: n_layers * n_heads }, (_, i) => {
-      const name = `L${Math.floor(i / n_heads)} H${i % n_heads}`;
-      const at = `${this.data.group}.${Math.floor(i / n_heads)}.${i % n_heads}`;
-      const pick = () => this.set({ at, way: "head" });
-      return html(
-        "button",
-        { type: "button", "aria-label": name, title: name, onclick: pick },
-        html("canvas"),
+  #showHeads(rows) {
+    const { n_layers, n_heads, n } = this.#sizes;
+    const { side } = this.data;
+    const n_all = n_layers * n_heads;
+    const bytes = new Uint8Array(n_all * (n - 1));
+    for (let i = 0; i < n_all; i++) {
+      const weights = rows.subarray(i * n + 1, (i + 1) * n);
+      const most = weights.reduce((a, b) => Math.max(a, b), 1e-12);
+      bytes.set(
+        Uint8Array.from(weights, (x) => 255 * Math.sqrt(x / most)),
+        i * (n - 1),
       );
-    });
-    const names = Array.from({ length: n_heads }, (_, h) => html("span", null, `H${h}`));
-    const rows = this.#heads.flatMap((node, i) =>
-      i % n_heads ? [node] : [html("span", null, `L${i / n_heads}`), node],
-    );
-    this.grid.replaceChildren(html("span"), ...names, ...rows);
+    }
+    const tiles = { shape: [n_all, side, side], bytes };
+    const pitch = { x: PITCH, y: PITCH };
+    this.grid.build({ tiles, n_layers, n_heads }, { masked: -1 }, this.palette, pitch);
+    const { layer, head } = this.#head;
+    this.grid.frame([layer, head]);
+    const chosen = `L${layer} H${head}`;
+    this.grid.node.ariaLabel = `${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. Now ${chosen}.`;
   }
+}
+
+/**
+ * @param {Answer} answer
+ */
+function unpacked({ logits, rows, rollout }) {
+  return { logits: floatsOf(logits), rows: floatsOf(rows), rollout: floatsOf(rollout) };
 }
 
 /**

@@ -37,23 +37,29 @@ def answer_data(trace: Trace, query: int) -> Data:
 def digit_pad_part(
     key: str, trace: Trace, pixels: bytes, asks: str, shipped: Shipped, settings: Settings
 ) -> Part:
-    """The picture of a run as bytes, what the model answers, and where the browser asks for more.
+    """The picture of a run as bytes, what the model answers, and where the browser asks for others.
 
+    Arrays by the row that is looked at: every head's pattern (T, L, H, T), the rollout (T, T).
     `key` is that of the run; `asks` the place to ask at. settings: {"digit": number of the shipped
     picture, "drawing": a drawn one as the address has it or nothing, "at": the head, "way": one of
     WAYS}.
     """
     stream = trace.main
-    assert stream.pixels is not None
+    patterns = [record.pattern for record in trace.attention]
+    assert stream.pixels is not None and trace.output is not None
     spec = {
         "key": key,
         "asks": asks,
         "size": len(stream.pixels),
         "side": stream.side,
-        "pixels": packed(np.frombuffer(pixels, np.uint8)),
-        "answer": answer_data(trace, 0),
         "group": trace.groups[0].name,
         "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
         "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
     }
-    return Part("digit_pad", spec, settings)
+    arrays = {
+        "pixels": np.frombuffer(pixels, np.uint8),
+        "logits": trace.output[0].astype(np.float32),
+        "rows": np.stack(patterns).transpose(2, 0, 1, 3).astype(np.float32),
+        "rollout": rollout(patterns).astype(np.float32),
+    }
+    return Part("digit_pad", spec, settings, arrays, {"rows": 1, "rollout": 1})

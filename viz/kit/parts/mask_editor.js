@@ -2,32 +2,48 @@
 // run again under that mask, says next. A weight on screen is always the model's for these edits;
 // until it has answered, the figures are dimmed.
 
-import { bytesOf, floatsOf } from "../arrays.js";
 import { button, html, radios, svg } from "../dom.js";
 import { ZOOMED_FROM } from "../figure.js";
-import { HeatMap } from "../marks/heatmap.js";
 import { Instrument, partOf } from "../instrument.js";
-
-/** @import { Place } from "../instrument.js" */
 import { cellAfter, within } from "../keyboard.js";
+import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { strongestPairs } from "../measures.js";
-import { focusable, pairsInWords, weightScale } from "../patterns.js";
+import { focusable, pairsInWords, shownPattern, weightScale } from "../patterns.js";
 import * as edits from "./mask_editor/edits.js";
 import { editMarks } from "./mask_editor/marks.js";
-import { NextTokens } from "./mask_editor/next_tokens.js";
+import { drawNext } from "./mask_editor/next_tokens.js";
 import { keepFingers, paintFrom } from "./mask_editor/painting.js";
 import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./mask_editor/words.js";
 
+/** @import { Place } from "../instrument.js" */
 /** @import { Cell } from "../keyboard.js" */
 /** @import { Matrix } from "../maths.js" */
-/** @import { Stream } from "../wire.js" */
-/** @import { EditorData } from "./mask_editor/wire.js" */
+/** @import { InstrumentData, Stream } from "../wire.js" */
+
+/**
+ * What the editor is told: of bars the probabilities under the mask as it was and under the edited
+ * one, where a broken number is null. `edits` names the cells that differ from the mask as it was,
+ * query-key: 3-1.5-2, and `edits_of` which mask that was.
+ *
+ * @typedef {object} EditorFields
+ * @property {string} head its name
+ * @property {Stream} stream the tokens on both sides
+ * @property {{label: string, before: number | null, after: number | null}[]} bars
+ * @property {string} bars_title
+ * @property {{edits: string, edits_of?: string}} settings
+ */
+
+/** @typedef {InstrumentData & EditorFields} EditorData */
 
 const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this
+const NOT_HERE =
+  "No model runs here: what it does under another mask is shown where Headlight itself runs.";
 
 /** @extends {Instrument<EditorData>} */
 export class Editor extends Instrument {
+  /** @override */
+  static needs = ["pattern", "mask", "base"];
   /** The marked cell. @type {Cell} */
   #at = [0, 0];
   #hasMark = false;
@@ -63,15 +79,17 @@ export class Editor extends Instrument {
     this.empty = html("p", { class: "hl-caption", "data-empty": "" });
     this.marks = svg("svg", { class: "hl-sides hl-edits", "aria-hidden": "true" });
     this.resetButton = button("Reset", () => this.#change(new Set()), { "data-do": "reset" });
-    this.rowButton = button("", () => this.#turnLine(this.#rowCells()), { "data-do": "row" });
-    this.keyButton = button("", () => this.#turnLine(this.#keyCells()), { "data-do": "key" });
+    this.rowButton = button("", () => this.#turnLine(this.#line(0)), { "data-do": "row" });
+    this.keyButton = button("", () => this.#turnLine(this.#line(1)), { "data-do": "key" });
     this.drag = this.#makeDrag();
     this.heatMap = this.#makeMap();
-    this.next = new NextTokens();
-    this.next.node.append(this.changed, this.empty);
-    const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next.node);
+    this.nextTitle = html("h3");
+    this.bars = svg("svg", { class: "hl-bars", role: "img" });
+    this.next = html("section", { class: "hl-operands", "aria-label": "Next tokens" });
+    this.next.append(this.nextTitle, this.bars, this.changed, this.empty);
+    const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next);
     root.replaceChildren(this.spoken, editor);
-    this.lifetime.watchSize(this.next.node, () => this.next.draw());
+    this.lifetime.watchSize(this.next, () => this.#drawNext());
   }
 
   #makeDrag() {
@@ -106,7 +124,9 @@ export class Editor extends Instrument {
     const status = html("span", { class: "hl-caption hl-wait" }, RUNNING);
     const head = html("div", { class: "hl-row hl-head-row" }, this.title, status);
     const buttons = html("div", { class: "hl-row" });
-    buttons.append(this.resetButton, this.rowButton, this.keyButton, this.drag);
+    if (this.model.isLive) buttons.append(this.resetButton, this.rowButton, this.keyButton);
+    else buttons.append(html("p", { class: "hl-caption" }, NOT_HERE));
+    buttons.append(this.drag);
     const label = { class: "hl-main", "aria-label": "The mask and the pattern" };
     return html("section", label, head, buttons, this.said, this.map);
   }
@@ -122,16 +142,18 @@ export class Editor extends Instrument {
   update(isNew) {
     const { data } = this;
     if (isNew) this.#stream = data.stream;
-    const [rows, columns] = data.pattern.shape;
-    const values = matrix(rows, columns, floatsOf(data.pattern));
+    const { pattern, mask, base } = this.arrays;
+    const [rows, columns] = pattern.shape;
+    const values = matrix(rows, columns, pattern.values);
     this.#rows = rows;
     this.#columns = columns;
-    this.#base = bytesOf(data.base.bdata);
-    this.#at = within(this.#hasMark ? this.#at : strongest(values), { rows, columns });
+    this.#base = Uint8Array.from(base.values);
+    const [{ query, key } = { query: 0, key: 0 }] = strongestPairs(values, 1); // to look at first
+    this.#at = within(this.#hasMark ? this.#at : [query, key], { rows, columns });
     this.#hasMark = true;
     this.#edits = edits.readEdits(this.settings.edits, rows, columns);
     this.#mask = edits.flipped(this.#base, this.#edits);
-    this.#drawAnswer(data, values);
+    this.#drawAnswer(data, values, mask.values);
   }
 
   /**
@@ -139,17 +161,13 @@ export class Editor extends Instrument {
    *
    * @param {EditorData} data
    * @param {Matrix} values
+   * @param {import("../maths.js").Numbers} mask
    */
-  async #drawAnswer(data, values) {
-    const { labels, axis } = this.#stream;
-    const picture = {
-      kind: /** @type {const} */ ("self"),
-      values,
-      hidden: bytesOf(data.mask.bdata).map((isAllowed) => (isAllowed ? 0 : 1)),
-      ...{ rows: labels, columns: labels, rowLabels: axis, columnLabels: axis },
-      ...{ rowTitle: "query", columnTitle: "key" },
-      revision: data.key,
-    };
+  async #drawAnswer(data, values, mask) {
+    const sides = { queries: this.#stream, keys: this.#stream };
+    const titles = { kind: /** @type {const} */ ("self"), rowTitle: "query", columnTitle: "key" };
+    const shown = shownPattern(values, mask, { ...sides, ...titles });
+    const picture = { ...shown, revision: data.key };
     this.#settle();
     try {
       await this.heatMap.draw({ ...picture, scale: weightScale(picture) }, this.palette);
@@ -162,9 +180,17 @@ export class Editor extends Instrument {
     this.title.textContent = `${data.head} under this mask`;
     this.drag.hidden = this.#columns <= ZOOMED_FROM;
     const says = `Pattern of ${data.head}. ${pairsInWords(picture)}`;
-    focusable(this.map, `${says} Arrow keys move the cell, Space or Enter hides or shows it.`);
-    this.next.show(data, this.palette);
+    const edit = this.model.isLive ? ", Space or Enter hides or shows it" : "";
+    focusable(this.map, `${says} Arrow keys move the cell${edit}.`);
+    this.#drawNext();
     this.#settle();
+  }
+
+  /** What the model says next, in the width there is now. */
+  #drawNext() {
+    if (!this.#shown) return;
+    this.nextTitle.textContent = this.#shown.data.bars_title;
+    drawNext(this.bars, this.#shown.data, this.palette, this.next.clientWidth);
   }
 
   /** Whether the numbers on screen are not, or not yet, those for the edits a person sees. */
@@ -199,6 +225,7 @@ export class Editor extends Instrument {
 
   /** @param {Set<number>} changed */
   #change(changed) {
+    if (!this.model.isLive) return;
     const text = edits.writtenEdits(changed, this.#columns);
     if (text === edits.writtenEdits(this.#edits, this.#columns)) return;
     this.#edits = changed;
@@ -208,12 +235,16 @@ export class Editor extends Instrument {
     this.#settle();
   }
 
-  #rowCells() {
-    return Array.from({ length: this.#columns }, (_, j) => this.#place([this.#at[0], j]));
-  }
-
-  #keyCells() {
-    return Array.from({ length: this.#rows }, (_, i) => this.#place([i, this.#at[1]]));
+  /**
+   * The cells of the row, or of the column, that the marked one is in.
+   *
+   * @param {0 | 1} side
+   */
+  #line(side) {
+    const length = side ? this.#rows : this.#columns;
+    return Array.from({ length }, (_, i) =>
+      this.#place(side ? [i, this.#at[1]] : [this.#at[0], i]),
+    );
   }
 
   /**
@@ -256,7 +287,7 @@ export class Editor extends Instrument {
    */
   #pressed(event) {
     this.#isPainting = false;
-    const isFirst = event.button === 0 && event.isPrimary;
+    const isFirst = event.button === 0 && event.isPrimary && this.model.isLive;
     const cell = isFirst && this.heatMap.cellAt(event);
     if (!cell || this.heatMap.sizes.drag === "zoom") return;
     this.#isPainting = true;
@@ -281,7 +312,7 @@ export class Editor extends Instrument {
   /** @param {Cell} cell */
   #clicked(cell) {
     if (this.#isPainting) return; // turned over when it was pressed
-    this.#at = cell;
+    this.#moveTo(cell);
     this.#flip();
   }
 
@@ -334,6 +365,7 @@ export class Editor extends Instrument {
   }
 
   #showWords() {
+    this.changed.hidden = !this.model.isLive && !this.#edits.size;
     this.changed.replaceChildren(...editsInWords(this.#stream, this.#mask, this.#edits));
     const rows = edits.emptyRows(this.#mask, this.#columns);
     this.empty.replaceChildren(...emptyRowsInWords(this.#stream, rows));
@@ -342,15 +374,15 @@ export class Editor extends Instrument {
   }
 
   #showButtons() {
-    const [query, key] = this.#at.map((i) => html("bdi", null, this.#stream.labels[i]));
-    const isEmpty = this.#isHidden(this.#rowCells());
-    const isHidden = this.#isHidden(this.#keyCells());
-    const row = isEmpty ? "Restore this row: " : "Mask whole row: ";
-    const column = isHidden
-      ? "Restore this key for all queries: "
-      : "Mask this key for all queries: ";
-    this.rowButton.replaceChildren(row, query);
-    this.keyButton.replaceChildren(column, key);
+    const lines = /** @type {const} */ ([
+      [this.rowButton, "Restore this row: ", "Mask whole row: "],
+      [this.keyButton, "Restore this key for all queries: ", "Mask this key for all queries: "],
+    ]);
+    lines.forEach(([node, restore, mask], side) => {
+      const isHidden = this.#isHidden(this.#line(side ? 1 : 0));
+      const label = html("bdi", null, this.#stream.labels[this.#at[side]]);
+      node.replaceChildren(isHidden ? restore : mask, label);
+    });
     this.resetButton.setAttribute("aria-disabled", String(!this.#edits.size)); // it keeps the focus
   }
 
@@ -363,17 +395,6 @@ export class Editor extends Instrument {
     );
     this.marks.replaceChildren(...marks);
   }
-}
-
-/**
- * The strongest pair of a pattern, the first key and the diagonal last: where to look first.
- *
- * @param {Matrix} values
- * @returns {Cell}
- */
-function strongest(values) {
-  const [pair] = strongestPairs(values, 1);
-  return pair ? [pair.query, pair.key] : [0, 0];
 }
 
 export default partOf("mask_editor", Editor);

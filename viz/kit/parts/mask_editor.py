@@ -7,7 +7,7 @@ import numpy as np
 
 from model.trace import Site, Trace
 from viz.kit.part import Part
-from viz.kit.wire import Settings, finite, packed, stream_data
+from viz.kit.wire import Settings, finite, stream_data
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,11 @@ def mask_editor_part(
         "key": key,
         "head": f"L{site.layer} H{head}",
         "stream": stream_data(trace.stream(record.queries)),
-        "pattern": packed(record.pattern[head].astype(np.float32)),
-        "mask": packed(record.mask_of(head).astype(np.uint8)),
-        "base": packed(base.astype(np.uint8)),
         "bars": [
             {"label": label, "before": finite(before), "after": finite(after)}
             for label, before, after in next_tokens.bars
         ],
         "bars_title": next_tokens.title,
     }
-    return Part("mask_editor", spec, settings)
+    masks = {"mask": record.mask_of(head), "base": base}
+    return Part("mask_editor", spec, settings, {"pattern": record.pattern[head], **masks})

@@ -6,7 +6,14 @@ import { Instrument, partOf } from "../instrument.js";
 import { same } from "../conversation.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { Picker, PickersData } from "./pickers/wire.js" */
+/** @import { InstrumentData, Option } from "../wire.js" */
+
+/**
+ * One list to choose from; its placeholder stands where nothing stays chosen.
+ *
+ * @typedef {{name: string, label: string, options: Option[], placeholder: string | null}} Picker
+ * @typedef {InstrumentData & {pickers: Picker[]}} PickersData
+ */
 
 const QUIET_MS = 0; // a choice is meant at once
 

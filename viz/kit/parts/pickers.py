@@ -19,16 +19,6 @@ class Picker(NamedTuple):
 
 def pickers_part(pickers: Sequence[Picker]) -> Part:
     """Lists side by side. Where there is a placeholder, nothing stays chosen."""
-    spec = {
-        "key": " ".join(picker.name for picker in pickers),
-        "pickers": [
-            {
-                "name": picker.name,
-                "label": picker.label,
-                "options": options_data(picker.options),
-                "placeholder": picker.placeholder,
-            }
-            for picker in pickers
-        ],
-    }
+    lists = [{**picker._asdict(), "options": options_data(picker.options)} for picker in pickers]
+    spec = {"key": " ".join(picker.name for picker in pickers), "pickers": lists}
     return Part("pickers", spec, {picker.name: picker.chosen for picker in pickers})

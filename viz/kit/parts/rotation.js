@@ -1,41 +1,52 @@
 // The rotor: pairs of dimensions as hands that turn with the position, and the score of two of them.
 
-import { floatsOf } from "../arrays.js";
-import { digits, html, inputOf, slider } from "../dom.js";
+import { digits, html, inputOf, moveSlider, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
-import { DistanceChart } from "./rotation/chart.js";
+import { Plot } from "../marks/plot.js";
 import { Hands, degrees, signed } from "./rotation/hands.js";
 import * as rotation from "./rotation/rotation.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { RotorData } from "./rotation/wire.js" */
+/** @import { InstrumentData } from "../wire.js" */
+
+/**
+ * What the rotor is told: of which kind pairs are, and the last position; `actual` is what the model
+ * itself got.
+ *
+ * @typedef {object} RotorFields
+ * @property {"rope" | "wave"} kind
+ * @property {number} divisor
+ * @property {number} last_position
+ * @property {{first: string, second: string}} names
+ * @property {{first: number, second: number, score: number} | null} actual
+ * @property {{first: number, second: number}} settings two positions
+ */
+
+/** @typedef {InstrumentData & RotorFields} RotorData */
 
 const SHOWN = 16; // pairs drawn; the score takes all
-/**
- * What the two kinds of pairs are called.
- *
- * @type {Record<RotorData["kind"],
- *   {score: string, distance: string, dims: (i: number, n: number) => string, says: string}>}
- */
+const LEAST_SPAN = 64; // distances in sight to either side; they double while the dot goes further
+const HEIGHT = 290; // of the score over the distance
+/** What the two kinds of pairs are called. */
 const KINDS = {
   rope: {
     score: "score q·k / √d",
     distance: "distance: query − key",
-    dims: (i, n) => `dims ${i}, ${i + n}`,
+    dims: (/** @type {number} */ i, /** @type {number} */ n) => `dims ${i}, ${i + n}`,
     says: "Each pair of dimensions of the query and of the key turns with its own token’s position. The angle between the hands, and so the pair’s share of the score, changes only with the distance.",
   },
   wave: {
     score: "dot product",
     distance: "distance: first − second",
-    dims: (i) => `dims ${2 * i}, ${2 * i + 1}`,
+    dims: (/** @type {number} */ i) => `dims ${2 * i}, ${2 * i + 1}`,
     says: "Cosine and sine of one frequency are where the tip of a hand stands, across and up; it turns with the position. The dot product of two positions adds up the cosines of the angles between the hands.",
   },
 };
-const SLIDERS = /** @type {const} */ (["first", "second", "both"]);
-/** @typedef {"score" | "before" | "drift" | "distance" | "angle" | "share"} Fact */
 
 /** @extends {Instrument<RotorData>} */
 export class Rotor extends Instrument {
+  /** @override */
+  static needs = ["first", "second", "frequencies"];
   /** @type {rotation.Sides} */
   #sides;
   #kind = KINDS.rope;
@@ -45,15 +56,10 @@ export class Rotor extends Instrument {
   #hands = [];
   /** The longest hand and the largest share there can be: what drawings are scaled by. */
   #scales = { longest: 1, topShare: 1 };
-  /** The score by distance. */
-  #scores = new Float64Array();
+  /** The score by distance, and the picked pair's share of it. */
+  #curves = { score: new Float64Array(), share: new Float64Array() };
   /** Where both were before they were moved together. @type {{m: number, n: number, score: number} | null} */
   #before = null;
-  /** @type {{input: HTMLInputElement, output: Element}[]} */
-  #controls = [];
-  #scoreTerm = html("dt");
-  /** @type {Map<Fact, HTMLElement>} */
-  #numbers = new Map();
 
   /** @param {Place} place */
   constructor(place) {
@@ -64,18 +70,14 @@ export class Rotor extends Instrument {
     this.circles = html("div", { class: "hl-hands", role: "group", "aria-label": "Pairs" });
     this.spread = html("p", { class: "hl-caption" });
     this.facts = html("dl", { class: "hl-numbers" });
-    this.dims = html("span", { "data-picked": "" });
     this.actual = html("p", { class: "hl-caption", "data-actual": "" });
-    this.chart = new DistanceChart();
+    this.chart = html("div", { class: "hl-distances", role: "figure" });
+    this.plot = new Plot(this.chart, this.lifetime);
     const pairs = html("section", { class: "hl-main", "aria-label": "Pairs of dimensions" });
     pairs.append(this.says, this.circles, this.spread);
     const score = html("section", { class: "hl-main", "aria-label": "Score" });
-    score.append(this.facts, this.chart.node, this.chart.legend, this.actual);
-    this.#buildFacts();
+    score.append(this.facts, this.chart, this.actual);
     root.replaceChildren(this.sliders, html("div", { class: "hl-rotor" }, pairs, score));
-    this.lifetime.watchSize(this.chart.node, () => {
-      if (this.data) this.#drawChart();
-    });
   }
 
   /**
@@ -93,30 +95,24 @@ export class Rotor extends Instrument {
 
   /** New hands: everything that stays while they turn. */
   #open() {
-    const { first, second, frequencies, divisor, last_position, kind } = this.data;
-    this.#sides = { first: floatsOf(first), second: floatsOf(second), frequencies, divisor };
+    const { divisor, last_position, kind } = this.data;
+    const { first, second, frequencies } = this.arrays;
+    const [turns, n] = [frequencies.values, frequencies.values.length];
+    this.#sides = { first: first.values, second: second.values, frequencies: turns, divisor };
     this.#kind = KINDS[kind];
     this.#before = null;
-    this.#scores = rotation.scoresByDistance(this.#sides, last_position);
-    const shown = rotation.spread(frequencies.length, SHOWN);
-    this.#measure(shown);
+    this.#curves.score = rotation.scoresByDistance(this.#sides, last_position);
+    const shown = rotation.spread(n, SHOWN);
     this.says.textContent = `${this.#kind.says} λ: positions for a full turn; bar and number: the pair’s share.`;
-    const n = frequencies.length;
-    this.spread.textContent =
-      n > shown.length
-        ? `${shown.length} of ${n} pairs, evenly spread; the score takes all ${n}. `
-        : "";
+    const some = `${shown.length} of ${n} pairs, evenly spread; the score takes all ${n}. `;
+    this.spread.textContent = n > shown.length ? some : "";
     this.#buildSliders();
     this.#hands = shown.map(
-      (pair) =>
-        new Hands(pair, this.#kind.dims(pair, n), frequencies[pair], () => this.#pick(pair)),
+      (i) => new Hands(i, this.#kind.dims(i, n), turns[i], () => this.#pick(i)),
     );
     this.circles.replaceChildren(...this.#hands.map(({ node }) => node));
-    this.#showPicked();
-    this.dims.textContent = this.#kind.dims(this.#picked, n);
-    this.#scoreTerm.textContent = this.#kind.score;
+    this.#measure(shown);
     this.#showActual();
-    this.#drawChart();
   }
 
   /**
@@ -129,9 +125,9 @@ export class Rotor extends Instrument {
     /** @param {number} i */
     const reach = (i) => (first[i] * second[i]) / this.#sides.divisor;
     const widest = shown.reduce((best, i) => (reach(i) > reach(best) ? i : best));
-    if (!shown.includes(this.#picked)) this.#picked = widest;
     const longest = Math.max(...first, ...second) || 1;
     this.#scales = { longest, topShare: reach(widest) || 1 };
+    this.#mark(shown.includes(this.#picked) ? this.#picked : widest);
   }
 
   // --- sliders ------------------------------------------------------------------------------------
@@ -151,30 +147,20 @@ export class Rotor extends Instrument {
 
   #buildSliders() {
     const { names, last_position } = this.data;
-    const [m, n] = this.#positions();
-    /** @param {number} value */
-    const field = (value) => ({ bounds: { low: 0, high: last_position, step: 1 }, value });
-    const labels = [
-      slider(`Position of ${names.first}`, field(m), (first) => this.#move({ first })),
-      slider(`Position of ${names.second}`, field(n), (second) => this.#move({ second })),
-      slider("Move both", field(Math.min(m, n)), (low) => this.#moveBoth(low)),
-    ];
-    this.#controls = labels.map((label, i) => {
-      const input = inputOf(label);
-      label.dataset.side = input.dataset.setting = SLIDERS[i];
-      return { input, output: /** @type {Element} */ (label.querySelector(".hl-value")) };
-    });
-    this.sliders.replaceChildren(...labels);
-  }
-
-  /**
-   * One hand alone: another distance, so nothing to compare with.
-   *
-   * @param {Partial<RotorData["settings"]>} changes
-   */
-  #move(changes) {
-    this.#before = null;
-    this.set(changes);
+    const field = { bounds: { low: 0, high: last_position, step: 1 }, value: 0 };
+    /** One alone: another distance, so nothing to compare with. @type {typeof this.set} */
+    const move = (changes) => {
+      this.#before = null;
+      this.set(changes);
+    };
+    const sliders = {
+      first: slider(`Position of ${names.first}`, field, (first) => move({ first })),
+      second: slider(`Position of ${names.second}`, field, (second) => move({ second })),
+      both: slider("Move both", field, (low) => this.#moveBoth(low)),
+    };
+    for (const [side, label] of Object.entries(sliders))
+      label.dataset.side = inputOf(label).dataset.setting = side;
+    this.sliders.replaceChildren(...Object.values(sliders));
   }
 
   /**
@@ -194,17 +180,12 @@ export class Rotor extends Instrument {
    * @param {number} n
    */
   #showSliders(m, n) {
-    const { last_position } = this.data;
-    const values = [m, n, Math.min(m, n)];
-    const both = this.#controls[2].input;
-    both.max = String(last_position - Math.abs(m - n));
-    both.disabled = last_position === Math.abs(m - n);
-    const words = [String(m), String(n), `${m} and ${n}`];
-    this.#controls.forEach(({ input, output }, i) => {
-      if (Number(input.value) !== values[i]) input.value = String(values[i]);
-      input.setAttribute("aria-valuetext", words[i]);
-      output.textContent = words[i];
-    });
+    const [first, second, both] = this.sliders.children;
+    const high = this.data.last_position - Math.abs(m - n);
+    moveSlider(first, m);
+    moveSlider(second, n);
+    moveSlider(both, Math.min(m, n), { words: `${m} and ${n}`, high });
+    inputOf(both).disabled = !high;
   }
 
   // --- what turns ---------------------------------------------------------------------------------
@@ -225,76 +206,57 @@ export class Rotor extends Instrument {
     ];
     this.#showSliders(m, n);
     for (const hands of this.#hands) {
-      const [a, b] = turned.map((side) => endOf(side, hands.pair));
+      const [a, b] = turned.map((side) => rotation.handOf(side, hands.pair));
       hands.show(a, b, shares[hands.pair], this.#scales);
     }
     this.#showFacts(m - n, shares);
-    this.chart.moveTo(m - n);
+    this.#drawChart(m - n);
   }
 
   /** @param {number} pair */
   #pick(pair) {
-    this.#picked = pair;
-    this.#showPicked();
-    this.#drawChart();
+    this.#mark(pair);
     this.redraw();
   }
 
-  #showPicked() {
+  /** @param {number} picked */
+  #mark(picked) {
+    this.#picked = picked;
+    this.#curves.share = rotation.scoresByDistance(this.#sides, this.data.last_position, picked);
     for (const { pair, node } of this.#hands)
-      node.setAttribute("aria-pressed", String(pair === this.#picked));
+      node.setAttribute("aria-pressed", String(pair === picked));
+  }
+
+  get #dims() {
+    return this.#kind.dims(this.#picked, this.#sides.frequencies.length);
   }
 
   // --- numbers ------------------------------------------------------------------------------------
-
-  #buildFacts() {
-    /** @param {...(Node | string)} words */
-    const term = (...words) => html("dt", null, words);
-    /** @type {[Fact, Element][]} */
-    const facts = [
-      ["score", this.#scoreTerm],
-      ["before", term("before “Move both”")],
-      ["drift", term("changed since by")],
-      ["distance", term("distance")],
-      ["angle", term(this.dims, ": rotation apart")],
-      ["share", term("share of this pair")],
-    ];
-    for (const [name, words] of facts) {
-      const number = html("dd", { "data-number": name });
-      this.#numbers.set(name, number);
-      this.facts.append(html("div", null, words, number));
-    }
-  }
 
   /**
    * @param {number} distance
    * @param {Float64Array} shares
    */
   #showFacts(distance, shares) {
-    const i = this.#picked;
+    const [i, before] = [this.#picked, this.#before?.score];
     const score = shares.reduce((sum, share) => sum + share, 0);
-    const angle = rotation.withinHalfTurn(distance * this.data.frequencies[i]);
-    const before = this.#before?.score ?? null;
-    const drift = before === null ? null : score - before;
-    this.dims.textContent = this.#kind.dims(i, shares.length);
-    this.#showNumber("score", score, digits(score));
-    this.#showNumber("distance", distance, String(distance).replace("-", "−"));
-    this.#showNumber("angle", angle, degrees(angle));
-    this.#showNumber("share", shares[i], signed(shares[i]));
-    this.#showNumber("before", before, before === null ? "–" : digits(before));
-    this.#showNumber("drift", drift, drift === null ? "–" : exponent(drift));
-  }
-
-  /**
-   * @param {Fact} name
-   * @param {number | null} value
-   * @param {string} text
-   */
-  #showNumber(name, value, text) {
-    const node = this.#numbers.get(name);
-    if (!node) return;
-    node.textContent = text;
-    node.dataset.value = String(value ?? "");
+    const angle = rotation.withinHalfTurn(distance * this.#sides.frequencies[i]);
+    const drift = before === undefined ? before : score - before;
+    /** @type {(number: number | undefined, show: (x: number) => string) => string} */
+    const known = (number, show) => (number === undefined ? "–" : show(number));
+    /** @type {[name: string, words: string, value: number | undefined, text: string][]} */
+    const facts = [
+      ["score", this.#kind.score, score, digits(score)],
+      ["before", "before “Move both”", before, known(before, digits)],
+      ["drift", "changed since by", drift, known(drift, exponent)],
+      ["distance", "distance", distance, String(distance).replace("-", "−")],
+      ["angle", `${this.#dims}: rotation apart`, angle, degrees(angle)],
+      ["share", "share of this pair", shares[i], signed(shares[i])],
+    ];
+    const nodes = facts.map(([name, words, value, text]) =>
+      html("div", null, html("dt", null, words), numbered("dd", name, value, text)),
+    );
+    this.facts.replaceChildren(...nodes);
   }
 
   /** What the model itself got, beside what is computed here. */
@@ -304,41 +266,71 @@ export class Rotor extends Instrument {
     if (!actual) return;
     const here = rotation.scoreAt(this.#sides, actual.first, actual.second);
     const error = Math.abs(here - actual.score);
-    /** @type {(name: string, text: string, value: number) => Element} */
-    const number = (name, text, value) =>
-      html("b", { "data-number": name, "data-value": value }, text);
     this.actual.replaceChildren(
       `The model’s own score at ${actual.first}, ${actual.second}: `,
-      number("actual", digits(actual.score), actual.score),
+      numbered("b", "actual", actual.score, digits(actual.score)),
       "; here ",
-      number("here", digits(here), here),
+      numbered("b", "here", here, digits(here)),
       ", difference ",
-      number("error", exponent(error), error),
+      numbered("b", "error", error, exponent(error)),
       ".",
     );
   }
 
-  #drawChart() {
-    const { last_position: most, kind, frequencies } = this.data;
-    const [m, n] = this.#positions();
-    // Beside the sum of all waves a single one is flat.
-    const hasShare = kind === "rope";
-    const wave = hasShare ? rotation.scoresByDistance(this.#sides, most, this.#picked) : null;
-    const { score, distance } = this.#kind;
-    const dims = this.#kind.dims(this.#picked, frequencies.length);
-    this.chart.draw({ most, scores: this.#scores, wave, score, distance, dims }, m - n);
+  /**
+   * The score over the distance, with a dot where the two positions are.
+   *
+   * @param {number} distance
+   */
+  #drawChart(distance) {
+    const { last_position: most, kind, key } = this.data;
+    const { score: name, distance: title } = this.#kind;
+    const { accent, muted, frame, line, text, font } = this.palette;
+    let span = LEAST_SPAN;
+    while (span < 1.25 * Math.abs(distance)) span *= 2;
+    span = Math.min(span, most);
+    const x = Array.from({ length: 2 * span + 1 }, (_, i) => i - span);
+    /** @type {(y: Float64Array, of: string, look: object) => object} */
+    const curve = (y, of, look) => {
+      const seen = y.subarray(most - span, most + span + 1);
+      return { name: of, x, y: seen, mode: "lines", line: look, hovertemplate: "%{x}: %{y:.4~g}" };
+    };
+    const share = `share of ${this.#dims} (click a circle for another)`;
+    const score = this.#curves.score[most + distance];
+    const marker = { size: 11, color: frame, line: { color: this.palette.background, width: 2 } };
+    const now = { name: "now", mode: "markers", marker, hoverinfo: "skip", showlegend: false };
+    const data = [
+      // Beside the sum of all waves a single one is flat.
+      ...(kind === "rope" ? [curve(this.#curves.share, share, { color: muted, width: 1 })] : []),
+      curve(this.#curves.score, name, { color: accent, width: 2 }),
+      { ...now, x: [distance], y: [score] },
+    ];
+    const stroke = { color: frame, width: 1, dash: "dot" };
+    const at = { type: "line", x0: distance, x1: distance, yref: "paper", y0: 0, y1: 1 };
+    const axis = { gridcolor: line, zerolinecolor: line };
+    const layout = {
+      font: { family: font, color: text, size: 12 },
+      margin: { l: 48, r: 8, t: 8, b: 76 },
+      ...{ paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" },
+      legend: { orientation: "h", y: -0.24, x: 0, traceorder: "reversed" },
+      xaxis: { ...axis, title: { text: title, standoff: 6 }, showgrid: false },
+      yaxis: axis,
+      shapes: [{ ...at, line: stroke }],
+      uirevision: `${key} ${span}`,
+    };
+    this.chart.ariaLabel = `${name} over the distance, from ${-span} to ${span}. Now at distance ${distance}: ${digits(score)}.`;
+    this.plot.draw({ data, layout, height: HEIGHT }, { filename: "headlight-rotation" });
   }
 }
 
 /**
- * Where a hand of one side ends.
- *
- * @param {Float64Array} side
- * @param {number} pair
- * @returns {rotation.Point}
+ * @param {"b" | "dd"} tag
+ * @param {string} name
+ * @param {number | undefined} value in full
+ * @param {string} text
  */
-function endOf(side, pair) {
-  return [side[2 * pair], side[2 * pair + 1]];
+function numbered(tag, name, value, text) {
+  return html(tag, { "data-number": name, "data-value": value }, text);
 }
 
 /** @param {number} value */

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from viz.kit.part import Part
-from viz.kit.wire import Settings, packed
+from viz.kit.wire import Settings
 
 
 class ActualScore(NamedTuple):
@@ -38,21 +38,17 @@ class Rotation:
 
 def rotation_part(key: str, rotation: Rotation, settings: Settings) -> Part:
     """The pairs as the browser takes them. settings: {"first": m, "second": n}, two positions."""
-    actual = rotation.actual
     spec = {
         "kind": rotation.kind,
         "key": key,
-        "first": packed(rotation.first.astype(np.float32)),
-        "second": packed(rotation.second.astype(np.float32)),
-        "frequencies": [float(frequency) for frequency in rotation.frequencies],
-        "divisor": float(rotation.divisor),
-        "last_position": int(rotation.last_position),
+        "divisor": rotation.divisor,
+        "last_position": rotation.last_position,
         "names": dict(zip(("first", "second"), rotation.names, strict=True)),
-        "actual": actual
-        and {
-            "first": int(actual.first),
-            "second": int(actual.second),
-            "score": float(actual.score),
-        },
+        "actual": rotation.actual and rotation.actual._asdict(),
     }
-    return Part("rotation", spec, settings)
+    arrays = {
+        "first": rotation.first.astype(np.float32),
+        "second": rotation.second.astype(np.float32),
+        "frequencies": rotation.frequencies.astype(np.float64),
+    }
+    return Part("rotation", spec, settings, arrays)

@@ -18,6 +18,7 @@ from viz.kit.parts.digit_pad import WAYS, Shipped, digit_pad_part
 from viz.kit.wire import Settings
 from viz.live import component
 from viz.runs import pictures
+from viz.runs.kept import held
 
 
 def render(view: View) -> None:
@@ -28,7 +29,7 @@ def render(view: View) -> None:
     part = digit_pad_part(
         view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view)
     )
-    component.show(part, on_change=heads.take_over)
+    component.show(held(part), on_change=heads.take_over)
     left, right = layout.two_up("patches")
     with left:
         _needed(view, pixels, config)

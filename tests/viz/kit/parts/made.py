@@ -6,15 +6,21 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from model.capture import capture_image
+from tests.model.builders import tiny_vision
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
+from viz.kit.parts.by_hand import by_hand_part
+from viz.kit.parts.digit_pad import Shipped, digit_pad_part
+from viz.kit.parts.figure import figure_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
+from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.kit.parts.sampling import WrittenText, sampling_part
 from viz.kit.sampling import distribution_data
-from viz.kit.wire import Data, Settings
-from viz.live.chart.data import chart_data
+from viz.kit.wire import Data, Option, Settings
+from viz.pages.lessons.by_hand import EXAMPLES
 
 TEXT = "The animal was too tired."
 
@@ -107,9 +113,9 @@ def rotor() -> Part:
     return rotation_part("a key", rotation, {"first": 1, "second": 5})
 
 
-def chart() -> Data:
+def chart() -> Part:
     """A figure of one bar."""
-    return chart_data(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
+    return figure_part(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
 
 
 INSTRUMENTS = {
@@ -118,3 +124,23 @@ INSTRUMENTS = {
     "mask_editor": editor,
     "rotation": rotor,
 }
+
+
+def by_hand() -> Part:
+    """The first of the examples."""
+    return by_hand_part("a key", EXAMPLES, EXAMPLES[0].settings)
+
+
+def pad() -> Part:
+    """A picture of noise through a small untrained model."""
+    pixels = np.random.default_rng(0).integers(0, 256, (6, 6)).astype(np.uint8)
+    trace = capture_image(tiny_vision(image_size=6, patch_size=3), pixels / np.float32(255))
+    settings = {"digit": 0, "drawing": "", "at": "encoder.attn.0.0", "way": "head"}
+    shipped = Shipped(0, None, 1, [])
+    return digit_pad_part("a key", trace, pixels.tobytes(), "", shipped, settings)
+
+
+def lists() -> Part:
+    """One list."""
+    options = [Option("a", "The first"), Option("b", "<b>The second</b>")]
+    return pickers_part([Picker("layer", "Layer", options, "b")])

@@ -2,22 +2,19 @@
 
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from model.trace import Trace
 from tests.model.builders import softmax
-from tests.viz.builders import causal, stories_trace, unpacked
-from tests.viz.harness import as_sent, open_instrument, receive
+from tests.viz.builders import causal, stories_trace
+from tests.viz.harness import OFFERED, as_sent, open_instrument, receive
 from viz.frame.settings import EDITS
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 
-AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 LAYER, HEAD = 2, 4
 HARNESS = """async () => {
     globalThis.edits = await import('/kit/parts/mask_editor/edits.js');
@@ -112,8 +109,8 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     final = answer(trace, "1-3.4-1.4-2", last)
     send(bare, final)
     wait_for(bare, "1-3.4-1.4-2")
-    now = final["spec"]
-    pattern = np.where(unpacked(now["mask"]), unpacked(now["pattern"]), np.nan)
+    mask, weights = (OFFERED[final["arrays"][name]["id"]] for name in ("mask", "pattern"))
+    pattern = np.where(mask, weights, np.nan)
     assert shown_pattern(bare) == pytest.approx(pattern, nan_ok=True)
     assert bare.locator(".hl-said b").inner_text() == f"{pattern[1, 3]:.4f}"
     expect(bare.locator(".hl-bars [data-after]").first).to_have_attribute("data-after", "0.5")
@@ -185,19 +182,6 @@ def test_a_token_is_never_markup(bare: Page, trace: Trace) -> None:
     assert bare.locator(".hl-live :is(bdi b, img)").count() == 0
     expect(bare.locator("[data-edits]")).to_contain_text("<b>x</b>")
     expect(bare.locator(".hl-bars")).to_contain_text("not a number")
-
-
-def test_accessible(bare: Page, trace: Trace) -> None:
-    """Also with a row that is empty and figures that wait."""
-    open_editor(bare, answer(trace, "1-0.1-1"))
-    bare.evaluate(Path(AXE).read_text(encoding="utf-8"))
-    click(bare, 4, 1)
-    dimmed = ".hl-chart, .hl-bars"  # what waits is meant to be faint
-    found = bare.evaluate(
-        "out => axe.run({include: '.hl-live', exclude: out}).then(result => result.violations)",
-        dimmed,
-    )
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.model.builders import softmax
 from tests.viz.apps import TOM, address_of, chosen, lines, open_page, query_of
-from tests.viz.builders import live_data, stories, stories_trace, unpacked
+from tests.viz.builders import live_data, stories, stories_trace
 from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
 
 LET_GO = "were of another sentence or mask"
@@ -26,10 +26,10 @@ def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> N
         edited[int(query), int(key)] ^= True
     data = live_data(app)
     assert data["settings"]["edits"] == edits
-    assert (unpacked(data["base"]) == base).all()
-    assert (unpacked(data["mask"]) == edited).all()
+    assert (data["base"] == base).all()
+    assert (data["mask"] == edited).all()
     before, after = (under(loaded, trace.ids.tolist(), x) for x in (base, edited))
-    assert unpacked(data["pattern"]) == pytest.approx(after.attention[3].pattern[5], abs=1e-5)
+    assert data["pattern"] == pytest.approx(after.attention[3].pattern[5], abs=1e-5)
     probs = [softmax(x.logits[7]) for x in (before, after)]
     top = data["bars"][0]
     assert top["after"] == pytest.approx(probs[1].max(), abs=1e-5)

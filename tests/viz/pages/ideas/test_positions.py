@@ -30,7 +30,6 @@ from tests.viz.builders import (
     scheme_model,
     stories,
     trace_of,
-    unpacked,
 )
 from tests.viz.pages.ideas.positions_tab import frequencies, open_tab, properties, waves
 
@@ -73,7 +72,7 @@ def test_the_rotation_is_printed_and_hands_are_sent() -> None:
     assert all(error <= bound for error, bound in found.values())
     data = live_data(app)
     assert data["settings"] == {"first": 9, "second": 4}
-    assert unpacked(data["first"]).tolist() == [[1.0, 0.0]] * 128
+    assert data["first"].tolist() == [[1.0, 0.0]] * 128
     frequencies = 10_000 ** (-np.arange(0, 256, 2) / 256)
     assert data["frequencies"] == pytest.approx(frequencies)
     latex = next(x.value for x in app.latex if r"\omega_i k =" in x.value)
@@ -138,7 +137,7 @@ def test_rope_tab_turns_the_models_own_queries_and_keys(pair: tuple[int, int] | 
     assert data["settings"] == {"first": m, "second": n}
     turned = []
     for side, seen, at in (("first", record.q[1, m], m), ("second", record.k[1, n], n)):
-        hands = torch.tensor(unpacked(data[side]).T.reshape(1, 1, 1, -1))
+        hands = torch.tensor(data[side].T.reshape(1, 1, 1, -1))
         angles = rope_angles(torch.tensor([at]), 32)
         turned.append(rotate_pairs(hands, angles).numpy().ravel())
         assert turned[-1] == pytest.approx(seen, abs=1e-5)

@@ -1,44 +1,70 @@
-// Every step of every head, from the cells; what the page computes at each key.
+// Every step of every head, from the cells, and how each number came about.
 
-import { matrix, products, rowOf, steps } from "../../maths.js";
+import { digits } from "../../dom.js";
+import { mapped, matrix, rowOf, steps, weightedValues } from "../../maths.js";
 import { numbersOf, read } from "./cells.js";
 
-/** @import { Matrix, Steps } from "../../maths.js" */
-/** @import { ByHandSettings } from "./wire.js" */
-
-/** @typedef {"products" | "scores" | "masked" | "weights" | "z"} StepName */
-/** @typedef {Record<StepName, Matrix>} Head */
+/** @import { Matrix, Numbers, Steps } from "../../maths.js" */
+/** @import { ByHandSettings, Name } from "./cells.js" */
 
 const STAGES = ["scaled", "masked", "weights"]; // that every head has here
+const MOST_TERMS = 6;
 
 /**
+ * What is given, and what follows by its name: `scores.0`, of head 0, and so on, and `output` where
+ * there is a W_O.
+ *
  * @typedef {object} Worked
- * @property {Record<"q" | "k" | "v" | "out", Matrix>} given
- * @property {Head[]} heads
- * @property {Matrix} mask (T, T), 1 where a query may attend to a key
- * @property {Matrix | null} output (T, Dm), where there is a W_O
+ * @property {Record<Name, Matrix>} given
+ * @property {Record<string, Matrix>} found
+ * @property {number} n_heads
  * @property {number} scale what products are multiplied with
  */
+
+/** A cell that is spoken of. @typedef {{name: string, row: number, column: number}} Spot */
 
 /**
  * @param {ByHandSettings} settings
  * @returns {Worked}
  */
 export function workOut(settings) {
+  const { heads: n_heads, scaled } = settings;
   const cells = read(settings.cells);
   const [q, k, v, out] = [cells.q, cells.k, cells.v, cells.out].map(numbersOf);
   const mask = maskOf(settings, q.rows);
-  const scale = settings.scaled ? 1 / Math.sqrt(q.columns / settings.heads) : 1;
-  const heads = Array.from({ length: settings.heads }, (_, h) => {
-    const of = { q: columnsOf(q, h, settings), k: columnsOf(k, h, settings) };
-    const given = { v: columnsOf(v, h, settings), mask, scale, stages: STAGES };
-    const found = /** @type {Required<Steps>} */ (steps({ ...of, ...given }));
-    const { product, scaled, masked, weights, output } = found;
-    return { products: product, scores: scaled, masked, weights, z: output };
-  });
-  const joined = sideBySide(heads.map(({ z }) => z));
-  const output = out.rows ? products(joined, transposed(out)) : null;
-  return { given: { q, k, v, out }, heads, mask, output, scale };
+  const scale = scaled ? 1 / Math.sqrt(q.columns / n_heads) : 1;
+  /** @type {Record<string, Matrix>} */
+  const found = {};
+  for (let h = 0; h < n_heads; h++) {
+    const [qh, kh, vh] = [q, k, v].map((m) => part(m, h, n_heads));
+    const given = { q: qh, k: kh, v: vh, mask, stages: STAGES };
+    const {
+      product,
+      scaled: scores,
+      masked,
+      weights,
+      output,
+    } = /** @type {Required<Steps>} */ (steps({ ...given, scale }));
+    const all = { products: product, scores, masked, weights, z: output };
+    for (const [step, m] of Object.entries(all)) found[`${step}.${h}`] = m;
+  }
+  if (out.rows) {
+    const width = v.columns / n_heads;
+    const z = filled(q.rows, v.columns, (i, j) =>
+      at(found[`z.${Math.floor(j / width)}`], i, j % width),
+    );
+    found.output = weightedValues(z, out);
+  }
+  return { given: { q, k, v, out }, found, n_heads, scale };
+}
+
+/**
+ * @param {number} rows
+ * @param {number} columns
+ * @param {(row: number, column: number) => number} value
+ */
+function filled(rows, columns, value) {
+  return mapped(matrix(rows, columns), (_, i) => value(Math.floor(i / columns), i % columns));
 }
 
 /**
@@ -46,50 +72,124 @@ export function workOut(settings) {
  * @param {number} n
  */
 function maskOf({ masking, valid }, n) {
-  const mask = matrix(n, n);
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j < n; j++) {
-      const isOpen = masking === "causal" ? j <= i : masking !== "valid" || j < valid;
-      mask.values[i * n + j] = Number(isOpen);
-    }
-  return mask;
+  return filled(n, n, (i, j) =>
+    Number(masking === "causal" ? j <= i : masking !== "valid" || j < valid),
+  );
 }
 
 /**
- * What a head has of a matrix.
+ * What a head has of a matrix: its share of the columns.
  *
  * @param {Matrix} m
  * @param {number} head
- * @param {ByHandSettings} settings
+ * @param {number} n_heads
  */
-function columnsOf(m, head, { heads }) {
-  const width = m.columns / heads;
-  const result = matrix(m.rows, width);
-  for (let i = 0; i < m.rows; i++)
-    for (let j = 0; j < width; j++)
-      result.values[i * width + j] = m.values[i * m.columns + head * width + j];
-  return result;
+function part(m, head, n_heads) {
+  const width = m.columns / n_heads;
+  return filled(m.rows, width, (i, j) => at(m, i, head * width + j));
 }
 
 /**
- * Matrices of as many rows, one beside the other.
- *
- * @param {Matrix[]} parts
+ * @param {Matrix} m
+ * @param {number} row
+ * @param {number} column
  */
-export function sideBySide(parts) {
-  const columns = parts.reduce((sum, part) => sum + part.columns, 0);
-  const result = matrix(parts[0].rows, columns);
-  for (let i = 0; i < result.rows; i++) {
-    const row = parts.flatMap((part) => Array.from(rowOf(part, i)));
-    row.forEach((value, j) => (result.values[i * columns + j] = value));
-  }
-  return result;
+function at(m, row, column) {
+  return m.values[row * m.columns + column];
 }
 
-/** @param {Matrix} m */
-function transposed(m) {
-  const result = matrix(m.columns, m.rows);
-  for (let i = 0; i < m.rows; i++)
-    for (let j = 0; j < m.columns; j++) result.values[j * m.rows + i] = m.values[i * m.columns + j];
-  return result;
+/**
+ * The cells of what is given that a cell was computed from: of the products the query and the key, of
+ * z the column of values, of the output that of W_O.
+ *
+ * @param {Worked} worked
+ * @param {Spot} spot
+ * @returns {[Name, row: number, column: number][]}
+ */
+export function operandsOf({ given, n_heads }, { name, row, column }) {
+  const [step, head] = name.split(".");
+  /** @type {(of: Name, j: number) => [Name, number, number][]} */
+  const down = (of, j) => Array.from({ length: given[of].rows }, (_, i) => [of, i, j]);
+  if (step === "output") return down("out", column);
+  if (step === "z") return down("v", (Number(head) * given.v.columns) / n_heads + column);
+  if (step !== "products") return [];
+  const width = given.q.columns / n_heads;
+  return Array.from({ length: width }, (_, d) => Number(head) * width + d).flatMap((d) => [
+    ["q", row, d],
+    ["k", column, d],
+  ]);
+}
+
+/**
+ * How a cell came about in a line, without its result.
+ *
+ * @param {Worked} worked
+ * @param {Spot} spot
+ */
+export function lineOf(worked, spot) {
+  const { given, found, n_heads, scale } = worked;
+  const { name, row, column } = spot;
+  const [step, head] = name.split(".");
+  const d = given.q.columns / n_heads;
+  const operands = operandsOf(worked, spot).map(([of, i, j]) => at(given[of], i, j));
+  /** @param {string} of */
+  const number = (of) => bracketed(at(found[`${of}.${head}`], row, column));
+  /** @param {string} of */
+  const rowIn = (of) => rowOf(found[`${of}.${head}`], row);
+  /** @type {Record<string, () => string>} */
+  const lines = {
+    products: () => {
+      const [q, k] = [0, 1].map((side) => operands.filter((_, i) => i % 2 === side));
+      return `${vector("q", row)} · ${vector("k", column)} = ${sum(q, k)}`;
+    },
+    scores: () =>
+      scale === 1 && d > 1
+        ? "not divided: the dot product as it is"
+        : `${number("products")} / √${d}`,
+    masked: () =>
+      rowIn("masked")[column] === -Infinity
+        ? `may not attend: ${number("scores")} + (−∞)`
+        : `may attend: ${number("scores")} + 0`,
+    weights: () => softmaxLine(rowIn("masked"), column),
+    z: () => sum(rowIn("weights"), operands),
+    output: () => {
+      const zs = Array.from({ length: n_heads }, (_, h) => Array.from(rowOf(found[`z.${h}`], row)));
+      return sum(zs.flat(), operands);
+    },
+  };
+  return lines[step]();
+}
+
+/**
+ * @param {ArrayLike<number>} a
+ * @param {number[]} b
+ */
+function sum(a, b) {
+  const terms = Array.from(a, (x, i) => `${bracketed(x)} × ${bracketed(b[i])}`);
+  const rest = terms.length > MOST_TERMS ? ["…"] : [];
+  return [...terms.slice(0, MOST_TERMS), ...rest].join(" + ");
+}
+
+/**
+ * @param {Numbers} row
+ * @param {number} column
+ */
+function softmaxLine(row, column) {
+  const powers = Array.from(row, (x) => (x === -Infinity ? "0" : `e^${bracketed(x)}`));
+  if (powers.every((power) => power === "0")) return "every key is masked: nothing to share out";
+  return `${powers[column]} / (${powers.join(" + ")})`;
+}
+
+/** @param {number} value */
+function bracketed(value) {
+  const text = digits(value, 3);
+  return /^\d/.test(text) ? text : `(${text})`;
+}
+
+/**
+ * @param {string} letter
+ * @param {number} row
+ */
+function vector(letter, row) {
+  return `${letter}${String.fromCharCode(0x2081 + row)}`;
 }

@@ -1,18 +1,9 @@
 // The classes of a picture as bars.
 
 import { digits, html } from "../../dom.js";
+import { matrix, softmaxRows } from "../../maths.js";
 
-/**
- * The softmax of logits.
- *
- * @param {ArrayLike<number>} logits
- */
-export function softmax(logits) {
-  const most = Math.max(...Array.from(logits));
-  const powers = Array.from(logits, (logit) => Math.exp(logit - most));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  return powers.map((power) => power / total);
-}
+/** @import { Numbers } from "../../maths.js" */
 
 export class Classes {
   constructor() {
@@ -21,10 +12,10 @@ export class Classes {
     this.rows = [];
   }
 
-  /** @param {Float32Array} logits */
+  /** @param {Numbers} logits */
   show(logits) {
     if (this.rows.length !== logits.length) this.#build(logits.length);
-    const probs = softmax(logits);
+    const probs = Array.from(softmaxRows(matrix(1, logits.length, logits)).values);
     const best = probs.indexOf(Math.max(...probs));
     this.rows.forEach(({ row, bar, number }, i) => {
       bar.style.width = `${100 * probs[i]}%`;

@@ -2,6 +2,7 @@
 
 import { html } from "../../dom.js";
 import { lightOnDark, normalised } from "./normalise.js";
+import { canvasOf } from "./picture.js";
 
 /** @import { Lifetime } from "../../lifetime.js" */
 
@@ -59,11 +60,7 @@ export class Pad {
    */
   show(pixels, isReplaced = false) {
     this.#isToBeReplaced = isReplaced;
-    const small = new ImageData(this.size, this.size);
-    pixels.forEach((value, i) => small.data.set([value, value, value, 255], 4 * i));
-    const canvas = html("canvas", { width: this.size, height: this.size });
-    canvas.getContext("2d")?.putImageData(small, 0, 0);
-    this.context.drawImage(canvas, 0, 0, SIZE, SIZE);
+    this.context.drawImage(canvasOf(pixels, this.size), 0, 0, SIZE, SIZE);
   }
 
   /** @param {PointerEvent} event */

@@ -1,27 +1,24 @@
 // A picture with the weights of one row of patches laid over it; the class token beside it.
 
 import { digits, html, setAll, svg } from "../../dom.js";
+import { cellAfter } from "../../keyboard.js";
+
+/** @import { Numbers } from "../../maths.js" */
 
 const UNIT = 12; // of the drawing, for a pixel
-const STEPS = /** @type {Record<string, [number, number]>} */ ({
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-});
 
 /**
- * A picture of bytes as the address of an image.
+ * A picture of bytes.
  *
  * @param {Uint8Array} pixels
  * @param {number} size
  */
-export function imageOf(pixels, size) {
+export function canvasOf(pixels, size) {
   const data = new ImageData(size, size);
   pixels.forEach((value, i) => data.data.set([value, value, value, 255], 4 * i));
   const canvas = html("canvas", { width: size, height: size });
   canvas.getContext("2d")?.putImageData(data, 0, 0);
-  return canvas.toDataURL();
+  return canvas;
 }
 
 export class Picture {
@@ -63,7 +60,7 @@ export class Picture {
   show(pixels, size, side) {
     const width = size * UNIT;
     setAll(this.node, { viewBox: `0 0 ${width} ${width}` });
-    setAll(this.image, { href: imageOf(pixels, size), width, height: width });
+    setAll(this.image, { href: canvasOf(pixels, size).toDataURL(), width, height: width });
     if (this.#side === side) return;
     this.#side = side;
     const patch = width / side;
@@ -85,11 +82,11 @@ export class Picture {
    * The weights of a row on the patches; the strongest is as dense as can be.
    *
    * @param {number} query
-   * @param {Float32Array} row that on the class token first
+   * @param {Numbers} row that on the class token first
    */
   weigh(query, row) {
     this.#query = query;
-    const most = Math.max(...row.subarray(1), 1e-12);
+    const most = row.subarray(1).reduce((a, b) => Math.max(a, b), 1e-12);
     this.#cells.forEach((cell, i) => {
       const weight = row[i + 1];
       setAll(cell, { "fill-opacity": (0.85 * weight) / most, "data-weight": digits(weight, 4) });
@@ -108,31 +105,15 @@ export class Picture {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const step = STEPS[event.key];
-    if (event.key === "Escape") this.#go(0);
+    if (event.key === "Escape") return this.#go(0);
     const side = this.#side;
-    if (!step || !side) return;
-    event.preventDefault();
     const at = this.#query ? this.#query - 1 : Math.floor((side * side) / 2);
-    const [row, column] = [Math.floor(at / side) + step[0], (at % side) + step[1]];
-    if (Math.min(row, column) < 0 || Math.max(row, column) >= side) return;
-    this.#go(this.#query ? row * side + column + 1 : at + 1);
+    const to = cellAfter(event.key, [Math.floor(at / side), at % side], {
+      rows: side,
+      columns: side,
+    });
+    if (!to) return;
+    event.preventDefault();
+    this.#go(this.#query ? to[0] * side + to[1] + 1 : at + 1); // the first key leads to the middle
   }
-}
-
-/**
- * A head's weights on the patches as a small picture.
- *
- * @param {HTMLCanvasElement} canvas
- * @param {Float32Array} row that on the class token first
- * @param {(share: number) => number[]} color
- */
-export function drawThumbnail(canvas, row, color) {
-  const weights = row.subarray(1);
-  const side = Math.round(Math.sqrt(weights.length));
-  const most = Math.max(...weights, 1e-12);
-  const image = new ImageData(side, side);
-  weights.forEach((weight, i) => image.data.set([...color(Math.sqrt(weight / most)), 255], 4 * i));
-  Object.assign(canvas, { width: side, height: side });
-  canvas.getContext("2d")?.putImageData(image, 0, 0);
 }

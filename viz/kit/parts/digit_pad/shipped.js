@@ -2,10 +2,14 @@
 
 import { button, html } from "../../dom.js";
 
-/** @import { SketchData } from "./wire.js" */
+/**
+ * The shipped pictures: which is shown and its class, how many there are, and those got wrong.
+ *
+ * @typedef {{chosen: number, label: number | null, n: number, wrong: number[]}} ShippedData
+ */
 
 export class Shipped {
-  /** @type {SketchData["shipped"]} */
+  /** @type {ShippedData} */
   #data = { chosen: 0, label: null, n: 0, wrong: [] };
   #isDrawn = false;
 
@@ -30,7 +34,7 @@ export class Shipped {
   }
 
   /**
-   * @param {SketchData["shipped"]} data
+   * @param {ShippedData} data
    * @param {boolean} isDrawn whether a drawing is shown in place of the chosen one
    */
   show(data, isDrawn) {

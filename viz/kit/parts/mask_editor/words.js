@@ -4,7 +4,6 @@ import { digits, html } from "../../dom.js";
 
 /** @import { Cell } from "../../keyboard.js" */
 /** @import { Stream } from "../../wire.js" */
-/** @import { EditorData } from "./wire.js" */
 
 export const RUNNING = "the model is running …";
 const NAMED = 3; // edits and rows named before the rest is counted

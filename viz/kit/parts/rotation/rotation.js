@@ -3,16 +3,17 @@
 // Hands are flat arrays x, y, x, y, … before rotation. Position p turns pair i by p · frequencies[i],
 // as model/positions.py does; sums run in float64.
 
-/** @typedef {Float32Array | Float64Array | number[]} Floats */
+/** @import { Numbers } from "../../maths.js" */
+
 /** The end of a hand. @typedef {[x: number, y: number]} Point */
 
 /**
  * Two sides of hands, and what their score is divided by.
  *
  * @typedef {object} Sides
- * @property {Floats} first
- * @property {Floats} second
- * @property {number[]} frequencies
+ * @property {Numbers} first
+ * @property {Numbers} second
+ * @property {Numbers} frequencies
  * @property {number} divisor
  */
 
@@ -29,16 +30,27 @@ export function turned([x, y], angle) {
 }
 
 /**
+ * Where the hand of a pair ends.
+ *
+ * @param {Numbers} hands
+ * @param {number} pair
+ * @returns {Point}
+ */
+export function handOf(hands, pair) {
+  return [hands[2 * pair], hands[2 * pair + 1]];
+}
+
+/**
  * Every hand of one side turned to its place at a position.
  *
- * @param {Floats} hands
- * @param {number[]} frequencies
+ * @param {Numbers} hands
+ * @param {Numbers} frequencies
  * @param {number} position
  */
 export function turnedAll(hands, frequencies, position) {
   const result = new Float64Array(hands.length);
   frequencies.forEach((frequency, i) =>
-    result.set(turned([hands[2 * i], hands[2 * i + 1]], position * frequency), 2 * i),
+    result.set(turned(handOf(hands, i), position * frequency), 2 * i),
   );
   return result;
 }
@@ -115,12 +127,10 @@ export function wavelength(frequency) {
 /**
  * The length of each hand.
  *
- * @param {Floats} hands
+ * @param {Numbers} hands
  */
 export function lengths(hands) {
-  return Array.from({ length: hands.length / 2 }, (_, i) =>
-    Math.hypot(hands[2 * i], hands[2 * i + 1]),
-  );
+  return Array.from({ length: hands.length / 2 }, (_, i) => Math.hypot(...handOf(hands, i)));
 }
 
 /**

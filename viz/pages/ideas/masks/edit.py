@@ -17,6 +17,7 @@ from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.wire import Settings
 from viz.live import component
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
+from viz.runs.kept import held
 
 NOTHING = EDITS_OF.default
 NAMED = 8  # rows without a key that are named
@@ -33,10 +34,8 @@ def draw(view: View) -> None:
     tokens = run.trace.tokens
     key = f"{view.model}-{chosen.ids}-{chosen.kind}-{chosen.sizes}-{view.head_name}-{position}"
     after = _next_tokens(view, base, run, position)
-    component.show(
-        mask_editor_part(run.trace, key, view.site, view.head, chosen.mask, after, edits),
-        on_change=state.take_over,
-    )
+    part = mask_editor_part(run.trace, key, view.site, view.head, chosen.mask, after, edits)
+    component.show(held(part), on_change=state.take_over)
     _say_empty(run, mask)
     inspector.checked("under this mask", run.checking.result)
     inspector.attention(run.trace.attention[view.layer])

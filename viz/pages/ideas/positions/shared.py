@@ -10,6 +10,7 @@ from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.live import component
+from viz.runs.kept import held
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
 
@@ -70,7 +71,7 @@ def two_positions(view: View, first: int, second: int, chosen_for: object) -> di
 
 def show_rotor(key: str, rotation: Rotation, places: dict[str, int]) -> None:
     """The rotor of two sides."""
-    component.show(rotation_part(key, rotation, places), on_change=take_over_positions)
+    component.show(held(rotation_part(key, rotation, places)), on_change=take_over_positions)
 
 
 def take_over_positions(changes: dict[str, object]) -> None:

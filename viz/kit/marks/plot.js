@@ -1,0 +1,177 @@
+// A figure of Plotly, drawn again in its place.
+
+import { html } from "../dom.js";
+import { NO_CLOUD, loadPlotly } from "../plotly.js";
+import { roomOnWall } from "../wall.js";
+
+/** @import { Lifetime } from "../lifetime.js" */
+/** @import { Chart } from "../plotly.js" */
+
+/** @typedef {{data: object[], layout: Record<string, any>, height: number}} Figure height in pixels */
+/** @typedef {{x: unknown, y: unknown, handle?: number}} Picked where, or which handle was dragged there */
+
+const PATIENCE_MS = 300; // how long a figure out of sight lets others go before it
+const NARROW = 500; // pixels; titles of wider figures are in one line
+const STRETCH = 1.5; // how much higher than it should be a figure may be to fill a wall
+const LETTER = 6.6; // pixels of an average letter of a title in several lines
+const FULL_SCREEN = {
+  width: 24,
+  height: 24,
+  path: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
+};
+
+/**
+ * A title in lines that a narrow figure has room for; Plotly would cut it.
+ *
+ * @param {any} title as in Plotly's layout
+ * @param {number} width pixels
+ */
+function titleWithin(title, width) {
+  const most = Math.floor((width - 30) / LETTER);
+  if (!title?.text || width > NARROW || title.text.length <= most) return title;
+  const lines = [""];
+  for (const word of title.text.split(" ")) {
+    const last = lines.length - 1;
+    if (lines[last] && lines[last].length + word.length >= most) lines.push(word);
+    else lines[last] += lines[last] ? ` ${word}` : word;
+  }
+  return { ...title, text: lines.join("<br>"), font: { ...title.font, size: 13 } };
+}
+
+export class Plot {
+  /** @type {Figure | undefined} */
+  #figure;
+  #config = {};
+  #width = 0;
+  #listens = false;
+  /** @type {Promise<unknown>} */
+  #drawing = Promise.resolve();
+
+  /**
+   * @param {HTMLElement} host
+   * @param {Lifetime} lifetime
+   * @param {(picked: Picked) => void} [pick]
+   */
+  constructor(host, lifetime, pick = () => {}) {
+    this.host = host;
+    this.lifetime = lifetime;
+    this.pick = pick;
+    this.chart = /** @type {Chart} */ (/** @type {HTMLElement} */ (html("div")));
+    host.replaceChildren(this.chart);
+    lifetime.watchSize(host, () => this.#resized());
+    lifetime.keep(() => this.#purge());
+  }
+
+  /**
+   * Draw a figure, one after the other, and only the newest of those that wait.
+   *
+   * @param {Figure} figure
+   * @param {object} [image] how it is saved, as Plotly has it
+   */
+  draw(figure, image) {
+    this.#figure = figure;
+    if (image) this.#config = this.#configOf(figure, image);
+    this.chart.toggleAttribute("data-busy", true);
+    const drawing = this.#drawing
+      .then(() => (figure === this.#figure && !this.lifetime.isOver ? this.#react(figure) : null))
+      .catch((error) => this.#say(error))
+      .then(() => {
+        if (this.#drawing === drawing) this.chart.removeAttribute("data-busy");
+      });
+    this.#drawing = drawing;
+  }
+
+  /**
+   * @param {Figure} figure
+   * @param {object} image
+   */
+  #configOf({ layout: { shapes = [] } }, image) {
+    const act = () => (document.fullscreenElement ? document.exitFullscreen() : this.#enlarge());
+    return {
+      ...NO_CLOUD,
+      edits: {
+        shapePosition: shapes.some((/** @type {{editable?: boolean}} */ shape) => shape.editable),
+      },
+      displaylogo: false,
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      modeBarButtonsToAdd: [
+        { name: "fullScreen", title: "Full screen", icon: FULL_SCREEN, click: act },
+      ],
+      toImageButtonOptions: image,
+    };
+  }
+
+  #enlarge() {
+    this.host.requestFullscreen().catch(() => {}); // a frame may forbid it
+  }
+
+  /** @param {Figure} figure */
+  async #react({ data, layout, height }) {
+    const Plotly = await loadPlotly();
+    if (!this.#isInSight) await this.lifetime.rest(PATIENCE_MS); // what is seen comes first
+    if (this.lifetime.isOver || !this.host.clientWidth) return;
+    this.#width = this.host.clientWidth;
+    const size = { width: this.#width, height: this.#heightOf(height) };
+    const shown = { ...layout, ...size, title: titleWithin(layout.title, this.#width) };
+    await Plotly.react(this.chart, data, shown, this.#config);
+    if (this.#listens || this.lifetime.isOver) return;
+    this.#listens = true;
+    this.chart.on("plotly_click", (event) => this.#clicked(event));
+    this.chart.on("plotly_relayout", (event) => this.#dragged(event));
+  }
+
+  get #isInSight() {
+    const { top, bottom } = this.host.getBoundingClientRect();
+    return top < innerHeight && bottom > 0;
+  }
+
+  /** @param {number} height */
+  #heightOf(height) {
+    if (document.fullscreenElement === this.host) return innerHeight;
+    return Math.max(height, Math.min(roomOnWall(this.host), STRETCH * height));
+  }
+
+  /** @param {any} event */
+  #clicked(event) {
+    const [point] = event?.points ?? [];
+    if (point) this.pick({ x: point.x, y: point.y });
+  }
+
+  /**
+   * Tell where a handle was dragged to: a shape that may be moved, of a size in pixels.
+   *
+   * @param {any} event
+   */
+  #dragged(event) {
+    const [name] = Object.keys(event ?? {}).filter((key) => key.endsWith(".xanchor"));
+    const [, handle] = /^shapes\[(\d+)\]/.exec(name ?? "") ?? [];
+    const shape = handle && this.chart._fullLayout?.shapes[Number(handle)];
+    if (shape) this.pick({ handle: Number(handle), x: shape.xanchor, y: shape.yanchor });
+  }
+
+  /** @param {unknown} error */
+  #say(error) {
+    if (!this.lifetime.isOver)
+      this.host.replaceChildren(`This figure could not be drawn: ${error}`);
+  }
+
+  #resized() {
+    const width = this.host.clientWidth;
+    if (this.#figure && width > 0 && Math.abs(width - this.#width) > 1) this.draw(this.#figure);
+  }
+
+  /** Plotly must not be in the middle of a drawing when its chart is let go. */
+  async #purge() {
+    await this.#drawing;
+    if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
+  }
+
+  /** What is drawn: the numbers of each trace, by its name. */
+  read() {
+    return this.chart._fullData.map(({ name, x, y }) => ({
+      name,
+      x: Array.from(x),
+      y: Array.from(y),
+    }));
+  }
+}

@@ -1,1 +1,0 @@
-"""A figure made in Python, drawn again in its place when it changes."""
