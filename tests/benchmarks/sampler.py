@@ -43,9 +43,15 @@ def measure() -> dict[str, float]:
     """Median and 95th percentile over a drag of the temperature."""
     logits = (3 * np.random.default_rng(0).normal(size=VOCABULARY)).astype(np.float32)
     sampling = {"temperature": 1, "top_k": None, "top_p": 0.95, "min_p": 0.01}
-    settings = sampling | {"order": list(DEFAULT_ORDER), "at": None, "averaged": False, "act": None}
+    settings = sampling | {
+        "order": list(DEFAULT_ORDER),
+        "at": None,
+        "averaged": False,
+        "act": None,
+        "rests": 0,
+    }
     tokens = [f" token {i}" for i in range(VOCABULARY)]
-    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "", "")
+    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
     shown = distribution_data("x", 2, logits, tokens)
     data = as_sent(sampling_part("x", text, shown, settings))
     with app_and_browser() as (browser, url):

@@ -57,7 +57,6 @@ function opened(root, call, Kind) {
       send: (message) => place.call.setStateValue("sent", message),
       lost: (key) => place.call.setTriggerValue("lost", key),
       differs: (heads) => place.call.setTriggerValue("differing", heads),
-      tick: (n) => place.call.setTriggerValue("tick", n),
       picked: (at) => place.call.setTriggerValue("picked", at),
     }),
   };

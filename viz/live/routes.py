@@ -1,8 +1,8 @@
 """What the app serves beside Streamlit: plotly.js, the component's modules, arrays of a trace, and
-more of a text.
+answers of parts.
 
 Arrays go out as safetensors, one head at a time, so a browser loads what is looked at. Nothing of a
-visitor is reachable without the key of a trace or a text, and nothing is for other origins.
+visitor is reachable without the key of a trace or a part, and nothing is for other origins.
 
 The server answers only after this is imported, so nothing here may import torch.
 """
@@ -101,16 +101,16 @@ def _summary(request: Request) -> Response:
         return PlainTextResponse(str(error), status_code=404)
 
 
-async def _more(request: Request) -> Response:
-    """More of a text: a run of the page for every few tokens would take longer than they do."""
-    text = store.text_of(request.path_params["key"])
+async def _answer(request: Request) -> Response:
+    """What a part asks between two runs of its page: a run for each question would take longer."""
+    answers = store.answers(request.path_params["key"])
     asked = await _asked(request)
-    if text is None:
-        return _not_found("text")
+    if answers is None:
+        return _not_found("part")
     if asked is None:
         return PlainTextResponse("what is asked is a short JSON object", status_code=400)
     try:
-        found = await run_in_threadpool(text.more, asked)
+        found = await run_in_threadpool(answers.more, asked)
     except ValueError as error:
         return PlainTextResponse(one_line(str(error)), status_code=400)
     return JSONResponse(dict(found), headers=HEADERS)
@@ -228,8 +228,8 @@ ROUTES = [
     Route("/live/offline/joined.js", _offline),
     Route("/live/arrays/{key}/head/{site}/{head}", _head),
     Route("/live/arrays/{key}/summary/{group}/{how}/{over}/{index}", _summary),
-    Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
     Route("/kit/arrays/{path:path}", _array),
+    Route("/kit/answers/{key}", _answer, methods=["POST"]),
     Route("/kit/{name:path}", _file),
 ]

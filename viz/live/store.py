@@ -1,29 +1,21 @@
 """What the browser may ask for by a key nobody can guess; gone when nobody else holds it.
 
-Traces and parts, whose arrays it draws, and texts, which are written on while it asks for more.
+Traces and parts: arrays that it draws, and what answers it between two runs.
 """
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
 from model.trace import Trace
-
-
-class GrowingText(Protocol):
-    """A text that is written on while its visitor's browser asks for more."""
-
-    def more(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Write on for a moment; what is new. ValueError in words for the person."""
-        ...
-
+from viz.kit.part import Answers
 
 _TRACES: WeakValueDictionary[str, Trace] = WeakValueDictionary()
 _ARRAYS: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()
-_TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
+_ANSWERS: WeakValueDictionary[str, Answers] = WeakValueDictionary()
+_KEYS: WeakKeyDictionary[Answers, str] = WeakKeyDictionary()  # of what answers
 
 
 def put(trace: Trace) -> str:
@@ -48,13 +40,13 @@ def array(name: str) -> np.ndarray | None:
     return _ARRAYS.get(name)
 
 
-def offer(text: GrowingText) -> str:
-    """Let its visitor's browser ask for more of a text; returns its key."""
-    key = secrets.token_hex(16)
-    _TEXTS[key] = text
+def offer(answers: Answers) -> str:
+    """Let a browser ask it for as long as the caller keeps it; returns its key."""
+    key = _KEYS.setdefault(answers, secrets.token_hex(16))
+    _ANSWERS[key] = answers
     return key
 
 
-def text_of(key: str) -> GrowingText | None:
-    """The text of a key, or None when it has gone or never was."""
-    return _TEXTS.get(key)
+def answers(key: str) -> Answers | None:
+    """What answers to a key, or None when it has gone or never was."""
+    return _ANSWERS.get(key)

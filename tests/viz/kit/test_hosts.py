@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
-from tests.viz.harness import as_sent
+from tests.viz.harness import as_sent, open_instrument
 from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
@@ -325,6 +325,60 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
     bare.unroute("**/kit/arrays/**")
 
 
+ASKS = """({model}) => (globalThis.ask = async question => {
+    try { return await model.ask(question); } catch (error) { return error.message; }
+})"""
+
+
+class Echo:
+    """What answers a part with what it was asked, but for one thing."""
+
+    def more(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The question; ValueError for none."""
+        if not asked:
+            raise ValueError("ask\nsomething")
+        return {"asked": asked}
+
+
+def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
+    live = PartWidget(Part("echo", {}, {}, answers=Echo()))
+    alone.expose_function("answer", answers(live))
+    text = joined(
+        ["kit/hosts/jupyter.js"],
+        "export default async () => "
+        f"(await import(urls['kit/hosts/jupyter.js'])).host({{render: {ASKS}}});",
+    )
+    alone.evaluate(NOTEBOOK, [text, traits_of(live)])
+    assert alone.evaluate("ask({x: [1]})") == {"asked": {"x": [1]}}
+    assert alone.evaluate("ask({})") == "ask something"
+
+
+def test_python_answers_questions_in_the_app(bare: Page) -> None:
+    def answer(route: Route) -> None:
+        status = route.request.post_data_json["wants"]
+        route.fulfill(status=status, body='"an answer"' if status == 200 else "in words")
+
+    bare.route("**/kit/answers/a-key", answer)
+    open_instrument(bare, as_sent(heads_part(stories_trace("go"))) | {"asks": "a-key"})
+    bare.evaluate(f"void ({ASKS})(host)")
+    assert bare.evaluate("ask({wants: 200})") == "an answer"
+    assert bare.evaluate("ask({wants: 400})") == "in words"
+    assert bare.evaluate("ask({wants: 404})") == "The app did not answer (404)"
+    bare.unroute("**/kit/answers/a-key")
+
+
+def test_a_saved_file_has_nobody_to_ask(alone: Page) -> None:
+    text = joined(
+        ["kit/hosts/saved.js"],
+        f"""(await import(urls['kit/hosts/saved.js'])).show({{render: {ASKS}}}, document.body,
+        JSON.parse(document.getElementById('contents').textContent),
+        {{signal: new AbortController().signal}});""",
+    )
+    alone.set_content(page_of(Part("echo", {}, {}, answers=Echo()).contents, text))
+    alone.wait_for_function("'ask' in globalThis")
+    assert alone.evaluate("ask({})") == "No Python answers here"
+
+
 # --- a notebook -----------------------------------------------------------------------------------
 
 # Opens the widget's own module twice, with what anywidget hands over; `answer` is Python.
@@ -381,8 +435,11 @@ def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return answer
 
 
+TRAITS = ("spec", "settings", "arrays", "themes", "asks", "acked")
+
+
 def traits_of(live: PartWidget) -> dict[str, Any]:
-    return {name: getattr(live, name) for name in ("spec", "settings", "arrays", "themes", "acked")}
+    return {name: getattr(live, name) for name in TRAITS}
 
 
 def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
@@ -427,7 +484,7 @@ def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
 
 def test_python_says_what_it_does_not_have(alone: Page) -> None:
     answer = answers(widget(heads_part(stories_trace("go"))))
-    assert answer({"ask": "nothing/0"})["said"]["error"] == "There is no such array"
+    assert answer({"id": "a", "path": "nothing/0"})["said"]["error"] == "There is no such array"
 
 
 def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:

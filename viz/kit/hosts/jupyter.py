@@ -3,12 +3,14 @@
 import io
 import zlib
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageColor
 
+from model.lines import one_line
 from viz.kit.files import PLOTLY, packed_plotly, part_style
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
@@ -40,6 +42,7 @@ class PartWidget(anywidget.AnyWidget):
     settings = traitlets.Dict().tag(sync=True)
     arrays = traitlets.Dict().tag(sync=True)
     themes = traitlets.Dict().tag(sync=True)
+    asks = traitlets.Bool().tag(sync=True)
     acked = traitlets.Dict().tag(sync=True)  # the turn taken over of each view
 
     def __init__(self, part: Part) -> None:
@@ -53,19 +56,24 @@ class PartWidget(anywidget.AnyWidget):
 
     def _hear(self, _: object, message: dict[str, Any], __: object) -> None:
         """In a thread of its own where the kernel has subshells (ipykernel 7)."""
-        if "ask" in message:
-            self._answer(message["ask"])
-        elif "sent" in message:
+        if "sent" in message:
             self._take_over(**message["sent"])
+        elif "id" in message:
+            self._answer(**message)
 
-    def _answer(self, path: str) -> None:
-        name, *at = path.split("/")
+    def _answer(self, id: str, path: str = "", question: Mapping[str, Any] | None = None) -> None:
+        """Send an array, or what the part answers; or why not, in words."""
         try:
-            self.send({"path": path}, [self._packed(name, at)])
+            if question is None:
+                self.send({"id": id}, [self._packed(*path.split("/"))])
+            elif self.part.answers is not None:
+                self.send({"id": id, "answer": dict(self.part.answers.more(question))})
         except LookupError:
-            self.send({"path": path, "error": "There is no such array"})
+            self.send({"id": id, "error": "There is no such array"})
+        except ValueError as error:
+            self.send({"id": id, "error": one_line(str(error))})
 
-    def _packed(self, name: str, at: list[str]) -> bytes:
+    def _packed(self, name: str, *at: str) -> bytes:
         """What is asked for, deflated: much of a pattern is masked."""
         if name == PLOTLY.name:
             return packed_plotly()

@@ -32,9 +32,9 @@ export class PartHost {
     this.root = root;
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
-    const { lost, differs, tick } = receiver;
+    const { lost, differs } = receiver;
     const load = (/** @type {string} */ path) => this.#load(path);
-    this.model = new Model({ push, load, source: "Live", lost, differs, tick }, this.lifetime);
+    this.model = new Model({ push, load, ask, source: "Live", lost, differs }, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
@@ -80,4 +80,13 @@ export class PartHost {
     this.#ending.abort();
     this.lifetime.end();
   }
+}
+
+/** @type {import("../model.js").Channel["ask"]} */
+async function ask(question, asks) {
+  const place = new URL(`kit/answers/${asks}`, document.baseURI);
+  const answer = await fetch(place, { method: "POST", body: JSON.stringify(question) });
+  if (answer.ok) return answer.json();
+  const why = answer.status === 400 ? await answer.text() : "";
+  throw new Error(why || `The app did not answer (${answer.status})`);
 }

@@ -171,12 +171,8 @@ export class Sketch extends Instrument {
    * @param {number} query
    * @returns {Promise<Answer>}
    */
-  async #asked(pixels, query) {
-    const body = JSON.stringify({ pixels: btoa(String.fromCharCode(...pixels)), query });
-    const place = new URL(`live/texts/${this.data.asks}`, document.baseURI);
-    const response = await fetch(place, { method: "POST", body });
-    if (!response.ok) throw new Error(`the app did not answer (${response.status})`);
-    return response.json();
+  #asked(pixels, query) {
+    return this.model.ask({ pixels: btoa(String.fromCharCode(...pixels)), query });
   }
 
   /** @param {Answer} answer */

@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patches import rollout
 from model.trace import Trace
-from viz.kit.part import Part
+from viz.kit.part import Answers, Part
 from viz.kit.wire import Data, Settings, packed
 
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
@@ -35,19 +35,17 @@ def answer_data(trace: Trace, query: int) -> Data:
 
 
 def digit_pad_part(
-    key: str, trace: Trace, pixels: bytes, asks: str, shipped: Shipped, settings: Settings
+    key: str, trace: Trace, pixels: bytes, answers: Answers, shipped: Shipped, settings: Settings
 ) -> Part:
-    """The picture of a run as bytes, what the model answers, and where the browser asks for more.
+    """The picture of a run as bytes, what the model answers, and what answers while one is drawn.
 
-    `key` is that of the run; `asks` the place to ask at. settings: {"digit": number of the shipped
-    picture, "drawing": a drawn one as the address has it or nothing, "at": the head, "way": one of
-    WAYS}.
+    `key` is that of the run. settings: {"digit": number of the shipped picture, "drawing": a drawn
+    one as the address has it or nothing, "at": the head, "way": one of WAYS}.
     """
     stream = trace.main
     assert stream.pixels is not None
     spec = {
         "key": key,
-        "asks": asks,
         "size": len(stream.pixels),
         "side": stream.side,
         "pixels": packed(np.frombuffer(pixels, np.uint8)),
@@ -56,4 +54,4 @@ def digit_pad_part(
         "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
         "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
     }
-    return Part("digit_pad", spec, settings)
+    return Part("digit_pad", spec, settings, answers=answers)

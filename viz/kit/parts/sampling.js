@@ -22,19 +22,15 @@ import { beforeAnyStep, stepInWords } from "./sampling/step.js";
 
 const QUIET_MS = 60; // what is dragged acts soon
 const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of it later
-const PATIENCE_MS = 2500;
-const OUTDATED_MS = 200; // what a change outdates is drawn only where its answer is late
+const PATIENCE_MS = 500; // before a page that did not answer is run again
 const MAP_REST_MS = 600; // between two drawings of the map
 const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
-  /** How often more was asked for. */
-  #ticks = 0;
   #acts = 0;
-  #cancelTick = () => {};
-  #cancelDraw = () => {};
+  #cancelRest = () => {};
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
@@ -73,14 +69,14 @@ export class Writer extends Instrument {
     );
     this.newest = button("To the next token", () => this.go(this.data.labels.length));
     this.feed = new Feed(this.lifetime, {
-      address: () => (this.data.running ? this.data.address : null),
-      question: (known) => this.#question(known),
+      wants: () => this.#isFed,
+      ask: (known) => this.model.ask(this.#question(known)),
       fits: ({ key, known, steps }) => {
         const here = this.data.steps.length;
         return key === this.data.key && known <= here && known + steps.length >= here;
       },
       take: (more) => this.#grow(more),
-      failed: () => this.#askForMore(),
+      failed: () => this.#restSoon(),
     });
     root.replaceChildren(this.#layOut());
     this.lifetime.watchSize(root, () => {
@@ -110,18 +106,14 @@ export class Writer extends Instrument {
    */
   update(isNew) {
     if (isNew) this.#isTouched = false;
-    this.#cancelDraw();
-    const isOutdated = this.conversation.isAwaiting && this.data.running;
-    if (isOutdated) this.#cancelDraw = this.lifetime.timeout(() => this.redraw(), OUTDATED_MS);
-    else this.redraw();
+    this.redraw();
     this.conversation.quiet = this.#isFed ? QUIET_FED_MS : QUIET_MS;
-    if (this.#isFed) this.feed.goOn();
-    else this.#askForMore(isOutdated);
+    this.feed.goOn();
   }
 
   /** Whether the next tokens come without a run of the page. */
   get #isFed() {
-    return Boolean(this.data.running && this.data.address);
+    return this.data.running && this.model.canAsk;
   }
 
   /**
@@ -151,23 +143,18 @@ export class Writer extends Instrument {
     this.redraw();
     if (now.running) return;
     this.conversation.quiet = QUIET_MS;
-    if (!this.conversation.flush()) this.model.channel.tick?.((this.#ticks += 1));
+    this.#rest();
   }
 
-  /**
-   * Ask for the next tokens by a run of the page once these are drawn, where the app cannot be asked
-   * otherwise. Asked again when no answer comes. What a person changed meanwhile goes along.
-   *
-   * @param {boolean} [isAsked] whether an answer is on its way already
-   */
-  #askForMore(isAsked = false) {
-    this.#cancelTick();
-    if (!this.data.running) return;
-    if (!isAsked) {
-      this.#ticks += 1;
-      if (!this.conversation.flush()) this.model.channel.tick?.(this.#ticks);
-    }
-    this.#cancelTick = this.lifetime.timeout(() => this.#askForMore(), PATIENCE_MS);
+  /** Where nobody answered, the page runs again, and writes on meanwhile. */
+  #restSoon() {
+    this.#cancelRest();
+    this.#cancelRest = this.lifetime.timeout(() => this.#rest(), PATIENCE_MS);
+  }
+
+  /** Have the page run again; what a person changed meanwhile goes along. */
+  #rest() {
+    this.model.choose({ rests: this.settings.rests + 1 });
   }
 
   // --- what a person does -------------------------------------------------------------------------
@@ -183,15 +170,13 @@ export class Writer extends Instrument {
   }
 
   /**
-   * While text is written Python hears of a movement at once, and of the next ones with each answer.
+   * While text is written the next question says it, and the page hears of it later.
    *
    * @param {Partial<SamplerSettings>} changes
    */
   #steer(changes) {
     this.#isTouched = true;
-    const isFree = this.data.running && !this.#isFed && !this.conversation.isAwaiting;
     this.setQuietly(changes);
-    if (isFree) this.conversation.flush();
     this.distribution.changed();
     this.#showSliders();
     this.#showDistribution();

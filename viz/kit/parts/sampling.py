@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from viz.figures.labels import token_labels
-from viz.kit.part import Part
+from viz.kit.part import Answers, Part
 from viz.kit.sampling import limits_data
 from viz.kit.wire import Data, Settings, axis_labels, finite
 
@@ -45,7 +45,6 @@ class WrittenText:
     head_name: str
     is_running: bool
     note: str
-    address: str  # where the browser asks for more of it
 
 
 def sampling_part(
@@ -55,10 +54,11 @@ def sampling_part(
     settings: Settings,
     *,
     is_greedy: bool = False,
+    answers: Answers | None = None,
 ) -> Part:
     """The text, its steps, and `shown`, as `distribution_data` gives it.
 
-    `key` is new when anything but head, steps and settings is.
+    `answers` writes on when asked. `key` is new when anything but head, steps and settings is.
     """
     labels = token_labels(text.tokens)
     spec = {
@@ -72,12 +72,11 @@ def sampling_part(
         "marks": marks_data(text.marks),
         "running": text.is_running,
         "note": text.note,
-        "address": text.address,
         "greedy": is_greedy,
         "shown": shown,
         **limits_data(),
     }
-    return Part("sampling", spec, settings)
+    return Part("sampling", spec, settings, answers=answers)
 
 
 def marks_data(marks: dict[int, str]) -> list[Data]:

@@ -1,7 +1,7 @@
 """A text while it grows: what the browser is sent of it, by runs of the page and between them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from viz.kit.part import Part
 from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
 from viz.kit.sampling import distribution_data
 from viz.kit.wire import Data, Settings
-from viz.live import store
 from viz.runs.writing import Writing
 
 MORE_SECONDS = 0.03  # how long to write for one question of the browser
@@ -60,11 +59,6 @@ class Growth:
     view: View
     vocabulary: Sequence[str]
     is_greedy: bool = False
-    address: str = field(init=False)  # where the browser asks for more
-
-    def __post_init__(self) -> None:
-        """Let the browser ask, as long as somebody keeps this."""
-        self.address = store.offer(self)
 
     @property
     def key(self) -> str:
@@ -111,9 +105,10 @@ class Growth:
             head_name=self.view.head_name,
             is_running=self.writing.is_running,
             note=note,
-            address=self.address,
         )
-        part = sampling_part(self.key, text, distribution, settings, is_greedy=self.is_greedy)
+        part = sampling_part(
+            self.key, text, distribution, settings, is_greedy=self.is_greedy, answers=self
+        )
         return part, shown
 
     def state(self) -> str:

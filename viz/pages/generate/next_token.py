@@ -191,6 +191,7 @@ def _buttons(writing: Writing) -> None:
 
 def _take_over(view: View, changes: dict[str, object]) -> None:
     """Keep what a person changed in the browser; a place in the prompt goes into the address."""
+    changes = {name: changes[name] for name in changes if name != "rests"}  # nobody chose it
     state.take_over(changes)
     memory.keep_choices(SAMPLING, {name: changes[name] for name in UNSEEN if name in changes})
     if "at" in changes:
@@ -235,6 +236,7 @@ def _show(growth: Growth, notes: Sequence[str]) -> Shown:
         "at": at,
         "averaged": chosen["averaged"],
         "act": None,
+        "rests": 0,
     }
     part, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
     component.show(part, on_change=lambda changes: _take_over(growth.view, changes))

@@ -137,7 +137,7 @@ def test_questions_at_once_write_one_text() -> None:
 
 def test_a_text_can_be_asked_for_as_long_as_its_visitor_keeps_it() -> None:
     growth = growing(2)
-    address = growth.address
-    assert store.text_of(address) is growth
+    key = store.offer(growth)
+    assert store.answers(key) is growth
     del growth
-    assert store.text_of(address) is None
+    assert store.answers(key) is None

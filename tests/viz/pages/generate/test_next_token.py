@@ -24,7 +24,6 @@ from tests.viz.apps import (
 from tests.viz.builders import live_data, stories, stories_trace, unpacked
 from viz.figures.labels import visible
 from viz.frame import settings, state
-from viz.kit.parts.sampling import WRITER
 
 PAGE = "Next token"
 
@@ -52,7 +51,7 @@ def write_out(app: AppTest) -> list[int]:
 
 def ask(app: AppTest, **asked: object) -> None:
     """Run the page again as after the browser asked for something, or chose a token."""
-    app.session_state[f"choices-{WRITER}"] = asked
+    app.session_state["choices-sampling"] = asked
     app.run()
     assert not app.exception
 

@@ -18,7 +18,6 @@
 
 /**
  * @typedef {object} SketchFields
- * @property {string} asks the place to ask at while a person draws
  * @property {number} size pixels of a side
  * @property {number} side patches of a side
  * @property {PackedArray} pixels (S · S,)

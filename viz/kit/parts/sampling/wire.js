@@ -51,9 +51,10 @@
 
 /**
  * The sliders, and `at`, the token of the whole text whose distribution is shown; null follows the
- * newest.
+ * newest. `rests` counts how often a text came to rest, or did not come: the page runs again.
  *
- * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null}} WriterSettings
+ * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null, rests: number}}
+ *   WriterSettings
  */
 
 /**
@@ -67,7 +68,6 @@
  * @property {Mark[]} marks
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
- * @property {string} address where to ask for more of it
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
  * @property {ShownDistribution} shown
  * @property {SliderBounds} bounds
