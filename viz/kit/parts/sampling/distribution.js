@@ -89,7 +89,7 @@ export class Distribution {
     this.table = html("table", { class: "hl-draws-table" });
     this.facts = html("dl", { class: "hl-numbers" });
     this.formula = html("div", { class: "hl-formula" });
-    const left = { class: "hl-panel hl-operands", "aria-label": "What is left" };
+    const left = { class: "hl-panel hl-operands hl-more-only", "aria-label": "What is left" };
     this.left = html("section", left, this.table, this.facts, this.curve, this.formula);
   }
 
