@@ -82,7 +82,10 @@ export class PartHost {
   }
 }
 
-/** @type {import("../model.js").Channel["ask"]} */
+/**
+ * @param {object} question
+ * @param {boolean | string} asks where to
+ */
 async function ask(question, asks) {
   const place = new URL(`kit/answers/${asks}`, document.baseURI);
   const answer = await fetch(place, { method: "POST", body: JSON.stringify(question) });

@@ -1,6 +1,7 @@
 // The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
 // token or of a chosen one, and what was attended to.
 
+import { floatsOf } from "../arrays.js";
 import { colorAt, inkOn, ramp } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, digits, html, radios } from "../dom.js";
@@ -44,9 +45,12 @@ export class Writer extends Instrument {
     super(place, QUIET_MS);
     const { root } = this;
     this.text = new Text((at) => this.go(at));
-    this.sliders = new Sliders((changes) => this.#steer(changes));
+    this.sliders = new Sliders(
+      (changes) => this.#steer(changes),
+      () => this.#showDistribution(),
+    );
     this.distribution = new Distribution(
-      (id) => this.#act("put", this.data.shown.at, id),
+      (id) => this.#act("put", this.distribution.data?.at ?? 0, id),
       () => this.#showDistribution(),
     );
     this.says = html("p", { class: "hl-caption hl-says", role: "status" });
@@ -131,11 +135,11 @@ export class Writer extends Instrument {
    *
    * @param {More} more
    */
-  #grow({ known, steps, labels, axis, ...now }) {
+  #grow({ known, steps, labels, axis, shown, ...now }) {
     const { data } = this;
     const n = data.n_prompt + known;
     this.data = {
-      ...{ ...data, ...now },
+      ...{ ...data, ...now, shown: [shown] },
       steps: [...data.steps.slice(0, known), ...steps],
       labels: [...data.labels.slice(0, n), ...labels],
       axis: [...data.axis.slice(0, n), ...axis],
@@ -204,7 +208,7 @@ export class Writer extends Instrument {
   }
 
   /** @override */
-  redraw() {
+  async redraw() {
     this.#cancelMap();
     const { steps, key, note, n_prompt, labels } = this.data;
     const { at, averaged } = this.settings;
@@ -214,31 +218,58 @@ export class Writer extends Instrument {
     this.newest.disabled = at === null;
     this.#showText();
     this.#showSliders();
-    this.distribution.take(this.data.shown);
     this.#showDistribution();
     this.#sayStep();
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
-    this.root.dataset.drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+    const drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+    await this.#takeDistribution();
+    if (steps === this.data.steps) this.root.dataset.drawn = drawn;
+  }
+
+  /** The place whose distribution is shown: the chosen one, else the newest there is. */
+  #place() {
+    const { shown } = this.data;
+    const place = shown.findIndex(({ at }) => at === this.settings.at);
+    return place < 0 ? shown.length - 1 : place;
+  }
+
+  /** Show the distribution of that place; until its logits are here the one before stays. */
+  async #takeDistribution() {
+    const place = this.#place();
+    const about = this.data.shown[place];
+    if (about.key === this.distribution.data?.key) return;
+    const logits = about.logits
+      ? floatsOf(about.logits)
+      : await this.model.load("logits", place).then(
+          ({ values }) => /** @type {Float32Array} */ (values),
+          () => null, // gone: the page runs again, and brings them
+        );
+    if (!logits || about.key !== this.data.shown[this.#place()].key) return;
+    this.distribution.take(about, logits);
+    this.#showDistribution();
   }
 
   #showSliders() {
     const { temperature, top_k, top_p, min_p, order } = this.settings;
-    const { bounds, shown, greedy } = this.data;
+    const { bounds, vocab_size, greedy } = this.data;
     const now = { temperature, top_k, top_p, min_p, order };
-    this.sliders.show(now, bounds, shown.logits.shape[0], greedy);
+    this.sliders.show(now, bounds, vocab_size, greedy);
   }
 
   #showDistribution() {
-    const { shown, n_prompt, labels, greedy, slack, running } = this.data;
+    const { n_prompt, labels, greedy, slack, running } = this.data;
+    const shown = this.distribution.data;
+    if (!shown) return;
     const now = { ...this.settings, top_k: greedy ? 1 : this.settings.top_k };
     const then = this.#isTouched ? null : shown.sampling;
     const [isOver, isPrompt] = [shown.at < labels.length, shown.at < n_prompt];
     const drawnFrom = then ? "Drawn from" : "Drawn from, sliders as now";
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
     const look = { palette: this.palette, slack, title };
-    const can = { canPut: !isPrompt, isOver, isRunning: running };
+    const isWhole = this.sliders.more.open;
+    const can = { canPut: !isPrompt, isOver, isRunning: running, isWhole };
     this.distribution.show(then ?? now, { ...look, ...can });
   }
 

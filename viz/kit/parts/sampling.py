@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.figures.labels import token_labels
 from viz.kit.part import Answers, Part
-from viz.kit.sampling import limits_data
+from viz.kit.sampling import Distribution, limits_data
 from viz.kit.wire import Data, Settings, axis_labels, finite
 
 
@@ -50,13 +50,13 @@ class WrittenText:
 def sampling_part(
     key: str,
     text: WrittenText,
-    shown: Data,
+    shown: Sequence[Distribution],
     settings: Settings,
     *,
     is_greedy: bool = False,
     answers: Answers | None = None,
 ) -> Part:
-    """The text, its steps, and `shown`, as `distribution_data` gives it.
+    """The text, its steps, and distributions of some of its places, the newest last.
 
     `answers` writes on when asked. `key` is new when anything but head, steps and settings is.
     """
@@ -73,10 +73,12 @@ def sampling_part(
         "running": text.is_running,
         "note": text.note,
         "greedy": is_greedy,
-        "shown": shown,
+        "shown": [one.said for one in shown],
+        "vocab_size": shown[-1].logits.size,
         **limits_data(),
     }
-    return Part("sampling", spec, settings, answers=answers)
+    arrays = {"logits": np.stack([one.logits for one in shown])}
+    return Part("sampling", spec, settings, arrays, {"logits": 1}, answers)
 
 
 def marks_data(marks: dict[int, str]) -> list[Data]:

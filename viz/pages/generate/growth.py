@@ -14,7 +14,7 @@ from viz.frame.sampling import sampling_of
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import Distribution, distribution_of
 from viz.kit.wire import Data, Settings
 from viz.runs.writing import Writing
 
@@ -59,6 +59,7 @@ class Growth:
     view: View
     vocabulary: Sequence[str]
     is_greedy: bool = False
+    part: Part | None = None  # as a browser has it; its arrays go with it
 
     @property
     def key(self) -> str:
@@ -88,7 +89,7 @@ class Growth:
                 "marks": marks_data(self._marks()),
                 "running": writing.is_running,
                 "note": self.state(),
-                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0],
+                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0].at_once(),
             }
 
     def whole(self, at: int | None, settings: Settings, note: str) -> tuple[Part, Shown]:
@@ -106,10 +107,10 @@ class Growth:
             is_running=self.writing.is_running,
             note=note,
         )
-        part = sampling_part(
-            self.key, text, distribution, settings, is_greedy=self.is_greedy, answers=self
+        self.part = sampling_part(
+            self.key, text, [distribution], settings, is_greedy=self.is_greedy, answers=self
         )
-        return part, shown
+        return self.part, shown
 
     def state(self) -> str:
         """Why the text rests, and what it has lost, in words."""
@@ -165,13 +166,13 @@ class Growth:
                 return at, logits
         return len(self.view.ids), self.view.run.trace.logits[-1]
 
-    def _distribution(self, wanted: int | None) -> tuple[Data, Shown]:
+    def _distribution(self, wanted: int | None) -> tuple[Distribution, Shown]:
         at, logits = self._nearest(wanted)
         writing, n = self.writing, at - len(self.view.ids)
         is_written = 0 <= n < len(writing.steps)
         shown = Shown(logits, writing.course.at(n) if is_written else writing.now)
         all_ids = [*self.view.ids, *(step.token_id for step in writing.steps)]
-        data = distribution_data(
+        found = distribution_of(
             f"{self.view.run.key}-{hash(writing.course.until(max(n, 0)))}-{writing.version}-{at}",
             at,
             logits,
@@ -179,7 +180,7 @@ class Growth:
             shown.sampling if is_written else None,
             all_ids[at] if at < len(all_ids) else None,
         )
-        return data, shown
+        return found, shown
 
 
 def _whole(raw: object, most: int) -> int | None:

@@ -12,7 +12,7 @@ from viz.kit.parts.attention import attention_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.kit.parts.sampling import WrittenText, sampling_part
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import distribution_of
 from viz.kit.wire import Data, Settings
 from viz.live.chart.data import chart_data
 
@@ -88,8 +88,8 @@ def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: 
     steps, marks = writer_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
     text = WrittenText(tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.")
     logits = np.arange(5, dtype=np.float32)
-    shown = distribution_data(f"{key}-{n}", 2 + n, logits, list("abcde"))
-    return sampling_part(key, text, shown, writer_settings(**changes))
+    shown = distribution_of(f"{key}-{n}", 2 + n, logits, list("abcde"))
+    return sampling_part(key, text, [shown], writer_settings(**changes))
 
 
 def writer() -> Part:

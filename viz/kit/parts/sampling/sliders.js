@@ -32,12 +32,15 @@ export class Sliders {
   #built = "";
   #isMoreSet = false; // whether something was set that is one click away
 
-  /** @param {(changes: Partial<SamplerSettings>) => void} change a person moved one */
-  constructor(change) {
+  /**
+   * @param {(changes: Partial<SamplerSettings>) => void} change a person moved one
+   * @param {() => void} toggle what is one click away was opened or closed
+   */
+  constructor(change, toggle) {
     this.change = change;
     this.list = html("ol", { class: "hl-order" });
     this.words = html("p", { class: "hl-caption" });
-    this.more = html("details", { class: "hl-more-sampling" });
+    this.more = html("details", { class: "hl-more-sampling", ontoggle: toggle });
     this.more.append(html("summary", null, MORE), html("p", { class: "hl-caption" }, BY_ORDER));
     const panel = { class: "hl-panel hl-sampling", "aria-label": "Sampling" };
     this.node = html("section", panel, this.list, this.words, this.more);

@@ -11,7 +11,7 @@
  * @typedef {object} ShownDistribution
  * @property {string} key new when the numbers are
  * @property {number} at the token's number in the whole text
- * @property {PackedArray} logits (vocabulary,)
+ * @property {PackedArray} [logits] (vocabulary,) where they come along; else an array of the part
  * @property {number[]} ids of the tokens shown by name: the leading ones, and the drawn one
  * @property {string[]} labels of the same
  * @property {string} signs what signs in them mean, or empty
@@ -69,7 +69,8 @@
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
- * @property {ShownDistribution} shown
+ * @property {ShownDistribution[]} shown of some places, the newest last
+ * @property {number} vocab_size
  * @property {SliderBounds} bounds
  * @property {number} slack a cut that rounding alone would move
  * @property {WriterSettings} settings
