@@ -63,10 +63,15 @@ export class Instrument {
     return this.model.conversation;
   }
 
+  /** What Python says to show. */
+  get spec() {
+    return this.model.get("spec");
+  }
+
   /** Take what Python said. What a person has changed since, and Python does not know, stays. */
   receive() {
     const { model } = this;
-    const data = /** @type {Data} */ ({ ...model.get("spec"), settings: model.get("settings") });
+    const data = /** @type {Data} */ ({ ...this.spec, settings: model.get("settings") });
     const isNew = data.key !== this.data?.key;
     this.data = data;
     const { light, dark } = model.get("themes");

@@ -3,6 +3,7 @@ marks that parts are made of, on data that is odd.
 """
 
 import base64
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+import headlight as hl
 from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
@@ -323,6 +325,48 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
     assert n_drawn == 0
     bare.emulate_media(reduced_motion="null")
     bare.unroute("**/kit/arrays/**")
+
+
+def test_a_saved_sampling_steps_through_its_text(alone: Page, tmp_path: Path) -> None:
+    """The distribution of each recorded step follows the sliders; nothing can be asked for."""
+    run = hl.open("stories", device="cpu")("Once upon a time")
+    part = run.sampling_view(6, seed=7)
+    part.save(tmp_path / "sampling.html")
+    alone.goto((tmp_path / "sampling.html").as_uri())
+    drawn(alone, f"{part.spec['key']} writer 6 5")
+    new = alone.locator(".hl-new")
+    expect(new).to_have_text(part.spec["labels"][-6:])
+    new.nth(3).click()
+    slider = alone.get_by_label("Temperature", exact=True)
+    slider.press("End")
+    n = len(run.tokens)
+    logits = part.arrays["logits"][n + 3 - 1].astype(float) / 3  # the first place is token 1
+    probs = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1]
+    kept = probs[: int(np.searchsorted(np.cumsum(probs), 0.95)) + 1]
+    first = alone.locator(".hl-dist-after").first
+    expect(first).to_have_attribute("data-after", re.compile(f"{kept[0] / kept.sum():.6f}"[:7]))
+    expect(alone.locator(".hl-dist-name:enabled")).to_have_count(0)
+    for name in ("Again from here", "Append", "Put instead", "Write on"):
+        expect(alone.get_by_role("button", name=name, disabled=False)).to_have_count(0)
+
+
+def test_in_a_notebook_the_model_writes_on(alone: Page) -> None:
+    run = hl.open("stories", device="cpu")("Once upon a time")
+    part = run.sampling_view(2, seed=7)
+    live = widget(part)
+    alone.expose_function("answer", answers(live))
+    alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
+    view = alone.locator("section").first
+    view.locator("[data-drawn*='writer 2']").wait_for()
+    view.get_by_role("button", name="Write on").click()
+    view.locator("[data-drawn*='writer 22']").wait_for()
+    view.locator(".hl-new").nth(1).click()
+    other = view.locator(".hl-dist li:not(.hl-is-drawn) .hl-dist-name").first
+    name = other.locator("bdi").text_content()
+    other.click()
+    expect(view.locator(".hl-new")).to_have_text([part.spec["labels"][-2], name])
+    expect(view.locator(".hl-says")).to_contain_text("put here")
+    assert "Run the cell" in still(part)
 
 
 ASKS = """({model}) => (globalThis.ask = async question => {

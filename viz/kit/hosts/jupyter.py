@@ -118,6 +118,8 @@ def display(part: Part) -> None:
 def still(part: Part) -> str:
     """What is left of a part where nothing runs: all heads as small maps, as HTML."""
     levels = _small_maps(part)
+    if levels is None:
+        return '<p class="hl-still">Run the cell for the live view.</p>'
     levels = np.where(levels > ZERO, levels | 7, levels)  # 32 colours, for half of the bytes
     framed = np.pad(levels, [(0, 0)] * (levels.ndim - 2) + [(0, 2), (0, 2)])
     image = Image.fromarray(np.concatenate(np.concatenate(framed, axis=1), axis=1))
@@ -129,10 +131,10 @@ def still(part: Part) -> str:
     return f'<figure class="hl-still">{words}<br><img alt="All heads" src="{source}"></figure>'
 
 
-def _small_maps(part: Part) -> np.ndarray:
+def _small_maps(part: Part) -> np.ndarray | None:
     """Maps of all heads of a part, (L, H, rows, columns) uint8: its own, or of its patterns."""
     own = next((array for name, array in part.arrays.items() if name.endswith("tiles")), None)
-    if own is not None:
+    if own is not None or "pattern" not in part.arrays:
         return own
     pattern = part.arrays["pattern"]  # (L, H, T, T)
     small = tiles(pattern, part.arrays["mask"][:, None])

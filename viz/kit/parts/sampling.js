@@ -2,36 +2,31 @@
 // token or of a chosen one, and what was attended to.
 
 import { floatsOf } from "../arrays.js";
-import { colorAt, inkOn, ramp } from "../colors.js";
+import { colorAt, ramp } from "../colors.js";
 import { same } from "../conversation.js";
-import { button, check, digits, html, radios } from "../dom.js";
+import { button, check, html, radios } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { Instrument, partOf } from "../instrument.js";
-
-/** @import { Place } from "../instrument.js" */
 import { argmax } from "../measures.js";
-import { pictureOf } from "./sampling/picture.js";
+import { NO_MAP, pictureOf } from "./sampling/picture.js";
 import { Distribution } from "./sampling/distribution.js";
 import { Feed } from "./sampling/feed.js";
 import { Sliders } from "./sampling/sliders.js";
 import { Text } from "./sampling/text.js";
-import { beforeAnyStep, stepInWords } from "./sampling/step.js";
+import { beforeAnyStep, lookOf, stepInWords } from "./sampling/step.js";
 
+/** @import { Place } from "../instrument.js" */
 /** @import { SamplerSettings } from "../wire.js" */
-/** @import { Look } from "./sampling/text.js" */
-/** @import { Act, More, Question, WriterData, WriterStep } from "./sampling/wire.js" */
+/** @import { Act, More, Question, ShownDistribution, WriterData, WriterStep } from "./sampling/wire.js" */
 
 const QUIET_MS = 60; // what is dragged acts soon
 const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of it later
 const PATIENCE_MS = 500; // before a page that did not answer is run again
 const MAP_REST_MS = 600; // between two drawings of the map
-const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
-  #acts = 0;
-  #cancelRest = () => {};
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
@@ -71,6 +66,9 @@ export class Writer extends Instrument {
     this.again = button("Again from here", () =>
       this.#act("again", /** @type {number} */ (this.settings.at), null),
     );
+    this.writeOn = button("Write on", () =>
+      this.#ask({ kind: this.data.running ? "stop" : "write" }),
+    );
     this.newest = button("To the next token", () => this.go(this.data.labels.length));
     this.feed = new Feed(this.lifetime, {
       wants: () => this.#isFed,
@@ -80,7 +78,7 @@ export class Writer extends Instrument {
         return key === this.data.key && known <= here && known + steps.length >= here;
       },
       take: (more) => this.#grow(more),
-      failed: () => this.#restSoon(),
+      failed: () => this.lifetime.timeout(() => this.#rest(), PATIENCE_MS),
     });
     root.replaceChildren(this.#layOut());
     this.lifetime.watchSize(root, () => {
@@ -90,7 +88,7 @@ export class Writer extends Instrument {
 
   #layOut() {
     const { text, sliders, distribution } = this;
-    const act = html("div", { class: "hl-row" }, this.again, this.newest);
+    const act = html("div", { class: "hl-row" }, this.writeOn, this.again, this.newest);
     const name = { class: "hl-panel hl-written-text", "aria-label": "Text and how it came about" };
     const written = html("section", name, text.node, act, this.says, this.note);
     const title = html("h3", null, "Attention of each new token");
@@ -102,6 +100,15 @@ export class Writer extends Instrument {
     const map = html("section", attention, row, this.noMap, this.map);
     const panels = [written, sliders.node, distribution.node, map, distribution.left];
     return html("div", { class: "hl-writer" }, panels);
+  }
+
+  /**
+   * Where no page is drawn again, what was answered since then goes on.
+   *
+   * @override
+   */
+  get spec() {
+    return (this.data?.alone && this.data) || super.spec;
   }
 
   /**
@@ -147,16 +154,10 @@ export class Writer extends Instrument {
     this.redraw();
     if (now.running) return;
     this.conversation.quiet = QUIET_MS;
-    this.#rest();
+    if (!this.data.alone) this.#rest();
   }
 
-  /** Where nobody answered, the page runs again, and writes on meanwhile. */
-  #restSoon() {
-    this.#cancelRest();
-    this.#cancelRest = this.lifetime.timeout(() => this.#rest(), PATIENCE_MS);
-  }
-
-  /** Have the page run again; what a person changed meanwhile goes along. */
+  /** Have the page run again, which writes on where nobody answered; what a person changed meanwhile goes along. */
   #rest() {
     this.model.choose({ rests: this.settings.rests + 1 });
   }
@@ -171,6 +172,9 @@ export class Writer extends Instrument {
   go(at) {
     this.#isTouched = false;
     this.set({ at: at >= this.data.labels.length ? null : Math.max(1, at) });
+    const wanted = this.settings.at ?? this.data.labels.length;
+    const isHere = this.data.shown.some((one) => one.at === wanted);
+    if (this.data.alone && this.model.canAsk && !isHere) this.#ask(null);
   }
 
   /**
@@ -192,10 +196,35 @@ export class Writer extends Instrument {
    * @param {number | null} token
    */
   #act(kind, at, token) {
-    this.#acts += 1;
-    const id = `${Date.now()}-${this.#acts}`;
+    if (this.data.alone) {
+      this.#ask({ kind, at, token });
+      return;
+    }
+    const id = `${Date.now()}-${Math.random()}`;
     this.set({ at: null, act: { id, kind, at, token } });
     this.conversation.flush();
+  }
+
+  /**
+   * Where no page is drawn again Python is told here what a person does.
+   *
+   * @param {{kind: Act["kind"], at?: number, token?: number | null} | null} act
+   */
+  async #ask(act) {
+    const { steps, n_prompt } = this.data;
+    const known = act?.at === undefined ? steps.length : act.at - n_prompt;
+    if (act?.at !== undefined) this.setQuietly({ at: null });
+    try {
+      this.#grow(await this.model.ask({ ...this.#question(known), act }));
+      this.feed.goOn();
+    } catch (error) {
+      this.note.textContent = /** @type {Error} */ (error).message;
+    }
+  }
+
+  /** Whether a person can have another text written. */
+  get #canAct() {
+    return !this.data.alone || this.model.canAsk;
   }
 
   // --- what is shown ------------------------------------------------------------------------------
@@ -214,7 +243,9 @@ export class Writer extends Instrument {
     const { at, averaged } = this.settings;
     check(this.averaged, averaged ? "yes" : "no");
     this.note.textContent = note;
-    this.again.disabled = at === null || at < n_prompt || at >= labels.length;
+    this.writeOn.hidden = !this.data.alone || !this.#canAct;
+    this.writeOn.textContent = this.data.running ? "Stop" : "Write on";
+    this.again.disabled = !this.#canAct || at === null || at < n_prompt || at >= labels.length;
     this.newest.disabled = at === null;
     this.#showText();
     this.#showSliders();
@@ -240,12 +271,19 @@ export class Writer extends Instrument {
     const place = this.#place();
     const about = this.data.shown[place];
     if (about.key === this.distribution.data?.key) return;
+    /** @type {ShownDistribution[]} */
+    const all = this.model.get("spec").shown;
     const logits = about.logits
       ? floatsOf(about.logits)
-      : await this.model.load("logits", place).then(
-          ({ values }) => /** @type {Float32Array} */ (values),
-          () => null, // gone: the page runs again, and brings them
-        );
+      : await this.model
+          .load(
+            "logits",
+            all.findIndex(({ key }) => key === about.key),
+          )
+          .then(
+            ({ values }) => /** @type {Float32Array} */ (values),
+            () => null, // gone: the page runs again, and brings them
+          );
     if (!logits || about.key !== this.data.shown[this.#place()].key) return;
     this.distribution.take(about, logits);
     this.#showDistribution();
@@ -269,7 +307,7 @@ export class Writer extends Instrument {
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
     const look = { palette: this.palette, slack, title };
     const isWhole = this.sliders.more.open;
-    const can = { canPut: !isPrompt, isOver, isRunning: running, isWhole };
+    const can = { canPut: !isPrompt && this.#canAct, isOver, isRunning: running, isWhole };
     this.distribution.show(then ?? now, { ...look, ...can });
   }
 
@@ -287,12 +325,16 @@ export class Writer extends Instrument {
   /** The text: each token shaded by the attention it got from the position before the step. */
   #showText() {
     const { labels, n_prompt, steps, marks } = this.data;
-    const step = steps[this.#at()];
-    const high = step ? Math.max(...this.#weights(step), 1e-9) : 1;
+    const at = this.#at();
+    const step = steps[at];
+    const weights = step ? this.#weights(step) : [];
+    const high = Math.max(...weights, 1e-9);
     const table = ramp(this.palette.sequential);
-    const marked = new Map(marks.map(({ at, text }) => [n_prompt + at, text]));
+    const marked = new Map(marks.map((mark) => [n_prompt + mark.at, mark.text]));
     const looks = labels.map((label, i) => {
-      const look = this.#look(i, step, table, high);
+      const look = lookOf(this.data, i, step && { ...step, weights, at }, (weight) =>
+        colorAt(table, weight, 0, high),
+      );
       const mark = marked.get(i);
       if (i >= n_prompt) look.classes.push("hl-new");
       if (i === this.settings.at) look.classes.push("hl-chosen");
@@ -301,30 +343,6 @@ export class Writer extends Instrument {
       return { ...look, label, title, disabled: i === 0 };
     });
     this.text.show(looks, this.settings.at);
-  }
-
-  /**
-   * How a token looks at a step.
-   *
-   * @param {number} i
-   * @param {WriterStep | undefined} step
-   * @param {Uint8ClampedArray} table
-   * @param {number} high
-   * @returns {Omit<Look, "label" | "disabled">}
-   */
-  #look(i, step, table, high) {
-    const { n_prompt, given } = this.data;
-    if (!step) {
-      const p = given[i] ?? null; // none for the first, nor for new ones
-      return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
-    }
-    if (i < step.n_dropped)
-      return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
-    if (i >= n_prompt + this.#at()) return { classes: [], style: "", title: "" };
-    const weight = this.#weights(step)[i - step.n_dropped] ?? 0;
-    const color = colorAt(table, weight, 0, high);
-    const style = `background:${color};color:${inkOn(color)}`;
-    return { classes: [], style, title: `attended to with ${digits(weight)}` };
   }
 
   /** The step in words: how its token was drawn, and what was attended to. */

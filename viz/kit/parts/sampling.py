@@ -5,28 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.decoding.writing import WrittenToken
 from viz.figures.labels import token_labels
 from viz.kit.part import Answers, Part
 from viz.kit.sampling import Distribution, limits_data
 from viz.kit.wire import Data, Settings, axis_labels, finite
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenToken:
-    """One new token: how it was drawn, and what the position that predicted it attended to.
-
-    `is_put` says that a person put it there, and nothing was drawn.
-    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
-    """
-
-    token_id: int
-    rank: int
-    before: float
-    prob: float
-    n_kept: int
-    attention: tuple[np.ndarray, ...]
-    n_dropped: int
-    is_put: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +56,7 @@ def sampling_part(
         "running": text.is_running,
         "note": text.note,
         "greedy": is_greedy,
+        "alone": False,
         "shown": [one.said for one in shown],
         "vocab_size": shown[-1].logits.size,
         **limits_data(),

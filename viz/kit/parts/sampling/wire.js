@@ -46,7 +46,7 @@
  * What a person asks for: to put a token in a place of the whole text, or to write again from it.
  * `id` tells one time from another.
  *
- * @typedef {{id: string, kind: "put" | "again", at: number, token: number | null}} Act
+ * @typedef {{id: string, kind: "put" | "again" | "write" | "stop", at: number, token: number | null}} Act
  */
 
 /**
@@ -69,6 +69,7 @@
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
+ * @property {boolean} alone whether no page is drawn again: what is done here is asked
  * @property {ShownDistribution[]} shown of some places, the newest last
  * @property {number} vocab_size
  * @property {SliderBounds} bounds
