@@ -257,11 +257,11 @@ def sampled(
     opened: Runnable, trace: Trace, new_tokens: int, layer: int, head: int, seed: int
 ) -> Part:
     """A run's text with so many new tokens, for where no page is drawn again."""
-    now, ids = replace(sampling_of({}, opened.config.vocab_size), seed=seed), trace.ids.tolist()
+    vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
+    now, ids = replace(sampling_of({}, len(vocabulary)), seed=seed), trace.ids.tolist()
     writing = write(opened.decoder, opened.tokenizer.end_id, tuple(ids), now)
     if new_tokens:
         writing.run(new_tokens)
-    vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
     growth = Growth(None, writing, Alone(secrets.token_hex(8), trace, layer, head), vocabulary)
     return growth.alone(
         {**sampling_data(now), "at": None, "averaged": False, "act": None, "rests": 0}
