@@ -23,6 +23,8 @@ from viz.figures.lens import row_names
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
 
+MOST_NEW = 200  # each comes with its whole distribution
+
 
 def opened(given: Any, tokenizer: Any, device: str) -> "Model":  # noqa: ANN401
     """See `headlight.open`."""
@@ -146,6 +148,23 @@ class Run:
         """What this run was checked against: name, error, bound, and whether it passed."""
         found = self.opened.check(self.trace)
         return pd.DataFrame([{**asdict(check), "passed": check.passed} for check in found])
+
+    def sampling_view(
+        self, new_tokens: int = 12, *, layer: int = 0, head: int = 0, seed: int = 0
+    ) -> Part:
+        """The text written on, and what each token was drawn from, with the sliders.
+
+        In a notebook the model goes on when asked; saved (`.save(path)`), the text can be stepped
+        through, and each distribution follows its sliders. ValueError for a model that writes none.
+        """
+        if not {"decoder", "text", "vocabulary"} <= self.opened.offers:
+            raise ValueError(f"{self.opened.name} does not write a text token by token")
+        if isinstance(new_tokens, bool) or new_tokens not in range(MOST_NEW + 1):
+            raise ValueError(f"there are no {new_tokens!r} new tokens; give 0 to {MOST_NEW}")
+        self.attention(layer, head, "decoder.attn")  # which refuses one that is not there
+        from viz.pages.generate.growth import sampled
+
+        return sampled(self.opened, self.trace, new_tokens, layer, head, seed)
 
     def save(self, path: str | Path) -> None:
         """Write the picture as one HTML file, which opens without Python and without a network."""

@@ -11,20 +11,15 @@ import numpy as np
 
 from model.decoding.filters import DEFAULT_ORDER
 from tests.benchmarks.rounds import app_and_browser, rounds_of
-from tests.viz.harness import as_sent
+from tests.viz.harness import as_sent, open_instrument
 from viz.kit.parts.sampling import WrittenText, sampling_part
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import distribution_of
 
 VOCABULARY = 50_257
 MOVES = 150
-DRAG = """async ([data, moves]) => {
-    const { Writer } = await import('/kit/parts/sampling.js');
-    const root = document.createElement('div');
-    root.className = 'hl-live';
-    root.style.width = '1300px';
-    document.body.replaceChildren(root);
-    const sampler = new Writer(root);
-    sampler.receive(data);
+DRAG = """async (moves) => {
+    const { root, distribution } = instrument;
+    while (!distribution.data) await new Promise(requestAnimationFrame);
     const input = root.querySelector('[data-setting=temperature]');
     const spent = [];
     for (let i = 0; i < moves; i++) {
@@ -43,16 +38,24 @@ def measure() -> dict[str, float]:
     """Median and 95th percentile over a drag of the temperature."""
     logits = (3 * np.random.default_rng(0).normal(size=VOCABULARY)).astype(np.float32)
     sampling = {"temperature": 1, "top_k": None, "top_p": 0.95, "min_p": 0.01}
-    settings = sampling | {"order": list(DEFAULT_ORDER), "at": None, "averaged": False, "act": None}
+    settings = sampling | {
+        "order": list(DEFAULT_ORDER),
+        "at": None,
+        "averaged": False,
+        "act": None,
+        "rests": 0,
+    }
     tokens = [f" token {i}" for i in range(VOCABULARY)]
-    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "", "")
-    shown = distribution_data("x", 2, logits, tokens)
-    data = as_sent(sampling_part("x", text, shown, settings))
+    text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
+    shown = distribution_of("x", 2, logits, tokens)
+    part = sampling_part("x", text, [shown], settings)
     with app_and_browser() as (browser, url):
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.goto(f"{url}/live/live.css")
         page.add_style_tag(url=f"{url}/live/live.css")
-        spent = sorted(page.evaluate(DRAG, [data, 10 + len(rounds_of(MOVES - 10))]))
+        page.route("**/kit/arrays/**", lambda route: route.fulfill(body=logits.tobytes()))
+        open_instrument(page, as_sent(part), width=1300)
+        spent = sorted(page.evaluate(DRAG, 10 + len(rounds_of(MOVES - 10))))
     return {
         "drag at 50,257 tokens, p50, ms (asked ≤ 16)": statistics.median(spent),
         "drag at 50,257 tokens, p95, ms": spent[int(0.95 * len(spent))],

@@ -16,6 +16,8 @@ import torch
 import headlight as hl
 from headlight.opened import Run
 from model.adopted import model as adopted
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate
 from model.survey.measured import measured
 from tests.model.adopted.families import build, given, saved, tokens, words
 from viz.kit.part import piece
@@ -65,6 +67,25 @@ def test_in_a_notebook_what_pictures_need_is_sent_on_opening(
         monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
         hl.open("stories", device="cpu")
         assert len(sent) == n
+
+
+def test_a_text_goes_on_as_the_model_samples_it(run: Run) -> None:
+    part = run.sampling_view(5, layer=2, head=3, seed=7)
+    sampling = Sampling(temperature=0.8, top_p=0.95, seed=7)
+    model, ids = run.opened.decoder, run.trace.ids.tolist()
+    new = list(generate(model, ids, sampling, max_new_tokens=5))
+    assert [step["token_id"] for step in part.spec["steps"]] == [step.token_id for step in new]
+    logits = np.stack([step.logits.numpy() for step in new])
+    np.testing.assert_allclose(part.arrays["logits"][len(ids) - 1 : -1], logits, atol=1e-4)
+    for asked, said in (
+        ({"new_tokens": -1}, "there are no -1 new tokens; give 0 to 200"),
+        ({"layer": 6}, "there is no layer 6 of 6; give 0 to 5"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            run.sampling_view(**asked)
+    digits = hl.open("digits", device="cpu")(np.zeros((28, 28)))
+    with pytest.raises(ValueError, match="digits does not write a text token by token"):
+        digits.sampling_view()
 
 
 def test_heads_are_measured_as_on_the_page(run: Run) -> None:

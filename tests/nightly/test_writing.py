@@ -19,13 +19,13 @@ def test_a_text_comes_without_runs_of_the_page_and_where_it_must_with_them(
     page.get_by_role("button", name="Start", exact=False).first.click()
     page.get_by_role("button", name="Continue").wait_for()
     expect(generated(page)).to_have_count(40)
-    assert sum("/live/texts/" in url for url in asked) > 2
+    assert sum("/kit/answers/" in url for url in asked) > 2
     text = page.locator(".hl-text").inner_text()
-    page.route("**/live/texts/**", lambda route: route.abort())
+    page.route("**/kit/answers/**", lambda route: route.abort())
     page.get_by_role("button", name="Start again").click()
     expect(page.locator(".hl-note-line")).to_have_text("")
     page.get_by_role("button", name="Continue").wait_for()
     expect(generated(page)).to_have_count(40)
     assert page.locator(".hl-text").inner_text() == text
-    page.unroute("**/live/texts/**")
+    page.unroute("**/kit/answers/**")
     page_log.console_errors.clear()

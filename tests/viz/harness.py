@@ -17,7 +17,6 @@ OPEN = """async ([data, width]) => {
     const {PartHost} = await import('/kit/hosts/streamlit.js');
     globalThis.host?.destroy();
     globalThis.sent = [];
-    globalThis.ticks = [];
     globalThis.lost = [];
     globalThis.differing = [];
     const root = document.createElement('main');
@@ -27,7 +26,6 @@ OPEN = """async ([data, width]) => {
     document.body.replaceChildren(root);
     globalThis.host = new PartHost(root, {
         send: message => sent.push(message),
-        tick: n => ticks.push(n),
         lost: key => lost.push(key),
         differs: heads => differing.push(heads),
     });

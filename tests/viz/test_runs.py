@@ -16,6 +16,7 @@ from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling, filter_logits
 from model.decoding.kv_cache import cache_bytes
 from model.decoding.sampling import generate
+from model.decoding.writing import write
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
 from model.sources.places import WHERE
@@ -30,7 +31,6 @@ from tests.model.builders import (
 )
 from viz import runs
 from viz.runs import positions
-from viz.runs.writing import write
 
 SAMPLINGS = [
     Sampling(),
@@ -92,7 +92,8 @@ def test_writing_is_what_the_model_generates(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", max_seq_len=24)
     loaded = runs.checkpoint(handle("tiny"))
     ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6, seed=5)
-    writing = write(handle("tiny"), ids, sampling)
+    tiny = handle("tiny")
+    writing = write(runs.decoder(tiny), runs.tokenizer(tiny).end_id, ids, sampling)
     assert (writing.steps, writing.stopped) == ([], None)
     writing.advance()
     assert writing.steps == [], "nobody asked for any"

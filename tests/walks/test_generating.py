@@ -60,6 +60,8 @@ def test_probabilities_follow_the_slider_while_it_is_dragged(page: Page) -> None
 def test_order_of_the_filters_can_be_changed(page: Page) -> None:
     visit(page, page="Next token", sentence=TOM, temperature="2", top_p="0.6")
     left = page.locator("[data-step=top_p] td").first
+    expect(left).to_be_hidden()
+    page.get_by_text("Top-k, min-p, order").press("Enter")
     first = left.text_content()
     page.get_by_role("button", name="Top-p earlier").click()
     page.get_by_role("button", name="Top-p earlier").click()

@@ -68,6 +68,11 @@ export class Instrument {
     return this.model.conversation;
   }
 
+  /** What Python says to show. */
+  get spec() {
+    return this.model.get("spec");
+  }
+
   /** Take what Python said, once the arrays have come that it needs, unless it said more meanwhile. */
   receive() {
     const { model } = this;
@@ -90,7 +95,7 @@ export class Instrument {
   /** What a person has changed since, and Python does not know, stays. */
   #take() {
     const { model } = this;
-    const data = /** @type {Data} */ ({ ...model.get("spec"), settings: model.get("settings") });
+    const data = /** @type {Data} */ ({ ...this.spec, settings: model.get("settings") });
     const isNew = data.key !== this.data?.key;
     this.data = data;
     const { light, dark } = model.get("themes");

@@ -21,20 +21,22 @@ const KEPT_BYTES = 2 ** 28;
  * @property {Record<string, any>} settings
  * @property {Record<string, About>} arrays
  * @property {{light: Palette, dark: Palette}} themes
+ * @property {boolean | string} asks whether Python answers questions; in the app it says where
  * @property {number} acked the turn up to which Python has taken over what it was sent
  */
 
 /**
  * What carries to and from Python. `load` takes an array's id and indices with slashes between;
- * `source` says in a word or two where the numbers come from.
+ * `ask` carries a question, as JSON, and gives the answer. `source` says in a word or two where the
+ * numbers come from.
  *
  * @typedef {object} Channel
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
+ * @property {(question: object, asks: boolean | string) => Promise<any>} [ask]
  * @property {string} [source]
  * @property {() => Promise<string>} [page] a page for a file of its own, to be filled in
  * @property {(heads: import("./wire.js").Differing[]) => void} [differs]
- * @property {(n: number) => void} [tick]
  */
 
 /**
@@ -51,6 +53,8 @@ export class Model {
   #listeners = new Map();
   /** By path, the last used last. @type {Map<string, Promise<Decoded>>} */
   #loaded = new Map();
+  /** @type {Told["asks"]} */
+  #asks = false;
 
   /**
    * @param {Channel} channel
@@ -116,7 +120,8 @@ export class Model {
    *
    * @param {Told} told
    */
-  receive({ spec, settings, arrays, themes, acked }) {
+  receive({ spec, settings, arrays, themes, asks, acked }) {
+    this.#asks = asks;
     const state = this.conversation.settingsNow({ settings, acked });
     const before = this.#values;
     this.#values = { spec, state, settings, arrays, themes, told: {} };
@@ -181,6 +186,22 @@ export class Model {
     };
     const text = JSON.stringify(contents).replaceAll("<", "\\u003c");
     return page.replace(CONTENTS, () => text);
+  }
+
+  /** Whether Python answers questions between two runs. */
+  get canAsk() {
+    return Boolean(this.#asks && this.channel.ask);
+  }
+
+  /**
+   * Ask Python something; an error in words where it refuses, or nobody answers.
+   *
+   * @param {object} question
+   * @returns {Promise<any>}
+   */
+  async ask(question) {
+    if (!this.#asks || !this.channel.ask) throw new Error("No Python answers here");
+    return this.channel.ask(question, this.#asks);
   }
 
   /**

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -55,12 +55,21 @@ class Shared:
         return np.ndindex(*self.array.shape[: self.split])
 
 
+class Answers(Protocol):
+    """What Python answers a part between two runs."""
+
+    def more(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer, as JSON has it. ValueError in words for the person."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """One view that answers while the hand moves: `name` is its module in `viz/kit/parts`.
 
     `spec` is what it shows, `state` what a person may change, `arrays` what the browser loads by
-    name. Of an array the first `split` axes are loaded index by index.
+    name. Of an array the first `split` axes are loaded index by index. What the browser asks
+    between two runs, `answers` answers.
     """
 
     name: str
@@ -68,6 +77,7 @@ class Part:
     state: Mapping[str, Any]
     arrays: Mapping[str, Any] = field(repr=False, default_factory=dict)
     split: Mapping[str, int] = field(repr=False, default_factory=dict)
+    answers: Answers | None = field(repr=False, default=None)
     shared: dict[str, Shared] = field(init=False, repr=False)  # the arrays as a browser has them
 
     def __post_init__(self) -> None:
@@ -92,7 +102,7 @@ class Part:
         """All that a browser is told at once, but for turns."""
         themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
         told = {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
-        return told | {"themes": themes}
+        return told | {"themes": themes, "asks": self.answers is not None}
 
     def saying(self, spec: Mapping[str, Any]) -> "Part":
         """The same arrays, with other things said of them."""

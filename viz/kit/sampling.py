@@ -1,6 +1,7 @@
 """What the panels of sampling are sent: logits over the whole vocabulary, and how to draw."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,14 +34,25 @@ def limits_data() -> Data:
     return {"bounds": bounds, "slack": SLACK}
 
 
-def distribution_data(
+class Distribution(NamedTuple):
+    """What is said of a distribution, and its logits (V,)."""
+
+    said: Data
+    logits: np.ndarray
+
+    def at_once(self) -> Data:
+        """All of it in one answer; else the logits are an array of the part."""
+        return {**self.said, "logits": packed(self.logits)}
+
+
+def distribution_of(
     key: str,
     at: int,
     logits: np.ndarray,
     vocabulary: Sequence[str],
     sampling: Sampling | None = None,
     drawn: int | None = None,
-) -> Data:
+) -> Distribution:
     """Logits (V,) of what comes as token `at` of the whole text, and the most likely by name.
 
     `key` tells one set of logits from another. `sampling` is what the token there was drawn with,
@@ -50,13 +62,13 @@ def distribution_data(
     leading = [int(i) for i in np.argsort(-logits, kind="stable")[:NAMED_TOKENS]]
     named = leading if drawn is None or drawn in leading else [*leading[:-1], drawn]
     labels = list(told_apart(vocabulary, named).values())
-    return {
+    said = {
         "key": key,
         "at": at,
-        "logits": packed(logits.astype(np.float32)),
         "ids": named,
         "labels": labels,
         "signs": "; ".join(signs(labels)),
         "sampling": None if sampling is None else sampling_data(sampling),
         "drawn": drawn,
     }
+    return Distribution(said, logits.astype(np.float32))

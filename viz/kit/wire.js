@@ -122,7 +122,6 @@
  * @property {(message: Message) => void} [send]
  * @property {(key: string) => void} [lost] the arrays of a key are gone: run it again
  * @property {(heads: Differing[]) => void} [differs] all that did so far
- * @property {(n: number) => void} [tick] ready for the next part of a text
  */
 
 export {};

@@ -52,7 +52,8 @@ def show(
     on_change: Callable[[Settings], None],
     on_lost: Callable[[], None] = lambda: None,
 ) -> None:
-    """Show a part; `on_change` gets what a person changed in it. Whoever shows it keeps its arrays.
+    """Show a part; `on_change` gets what a person changed in it. Whoever shows it keeps its
+    arrays, and what answers.
 
     `chosen` is what is chosen in it now, where that is not what the part was made with.
     """
@@ -68,7 +69,6 @@ def show(
         on_sent_change=_taking_over(key, on_change),
         on_lost_change=unbroken(on_lost),  # to be run again shares its arrays again
         on_differing_change=unbroken(keep_differing),
-        on_tick_change=lambda: None,  # to be run again is all a tick wants
     )
 
 
@@ -103,7 +103,8 @@ def _told(key: str, part: Part, chosen: Settings | None) -> Data:
     """What a part is told, with the turn that Python has taken over."""
     told = part.told if chosen is None else {**part.told, "settings": chosen}
     acked = _taken().get(key, {}).get("turn", 0)
-    return {**told, "part": part.name, "key": key, "acked": acked}
+    asks = part.answers and store.offer(part.answers)
+    return {**told, "part": part.name, "key": key, "asks": asks or False, "acked": acked}
 
 
 def show_figure(key: str, part: Part, *, on_pick: Callable[[Place], None] | None = None) -> None:

@@ -38,7 +38,6 @@ function opened(root, call) {
       send: (message) => place.call.setStateValue("sent", message),
       lost: (key) => place.call.setTriggerValue("lost", key),
       differs: (heads) => place.call.setTriggerValue("differing", heads),
-      tick: (n) => place.call.setTriggerValue("tick", n),
     }),
   };
   mounted.set(root, place);

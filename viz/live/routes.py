@@ -1,7 +1,7 @@
-"""What the app serves beside Streamlit: plotly.js, the kit's modules, arrays, and more of a text.
+"""What the app serves beside Streamlit: plotly.js, the kit's modules, arrays, and answers of parts.
 
 Arrays go out piece by piece, so a browser loads what is looked at. Nothing of a visitor is
-reachable without the id of an array or the key of a text, and nothing is for other origins.
+reachable without the id of an array or the key of what answers, and nothing is for other origins.
 
 The server answers only after this is imported, so nothing here may import torch.
 """
@@ -51,16 +51,16 @@ def _let_go() -> Response:
     return Response(status_code=204)
 
 
-async def _more(request: Request) -> Response:
-    """More of a text: a run of the page for every few tokens would take longer than they do."""
-    text = store.text_of(request.path_params["key"])
+async def _answer(request: Request) -> Response:
+    """What a part asks between two runs of its page: a run for each question would take longer."""
+    answers = store.answers(request.path_params["key"])
     asked = await _asked(request)
-    if text is None:
-        return _not_found("text")
+    if answers is None:
+        return _not_found("part")
     if asked is None:
         return PlainTextResponse("what is asked is a short JSON object", status_code=400)
     try:
-        found = await run_in_threadpool(text.more, asked)
+        found = await run_in_threadpool(answers.more, asked)
     except ValueError as error:
         return PlainTextResponse(one_line(str(error)), status_code=400)
     return JSONResponse(dict(found), headers=HEADERS)
@@ -178,9 +178,9 @@ ROUTES = [
     Route("/live/plotly.min.js", _plotly),
     Route("/live/live.css", _style),
     Route("/live/opening/run.json", _recorded),
-    Route("/live/texts/{key}", _more, methods=["POST"]),
     Route("/live/{name:path}", _file),
     Route("/kit/arrays/{path:path}", _array),
+    Route("/kit/answers/{key}", _answer, methods=["POST"]),
     Route("/kit/saved/{name}.html", _saved),
     Route("/kit/{name:path}", _file),
 ]

@@ -1,24 +1,18 @@
 """What the browser may ask for by a key nobody can guess; gone when nobody else holds it.
 
-Arrays of parts, which it draws, and texts, which are written on while it asks for more.
+Arrays of parts, which it draws, and what answers it between two runs.
 """
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-
-class GrowingText(Protocol):
-    """A text that is written on while its visitor's browser asks for more."""
-
-    def more(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Write on for a moment; what is new. ValueError in words for the person."""
-        ...
-
+from viz.kit.part import Answers
 
 _ARRAYS: WeakValueDictionary[str, Any] = WeakValueDictionary()
-_TEXTS: WeakValueDictionary[str, GrowingText] = WeakValueDictionary()
+_ANSWERS: WeakValueDictionary[str, Answers] = WeakValueDictionary()
+_KEYS: WeakKeyDictionary[Answers, str] = WeakKeyDictionary()  # of what answers
 
 
 def share(arrays: Mapping[str, Any]) -> None:
@@ -31,13 +25,13 @@ def array(name: str) -> Any:  # noqa: ANN401
     return _ARRAYS.get(name)
 
 
-def offer(text: GrowingText) -> str:
-    """Let its visitor's browser ask for more of a text; returns its key."""
-    key = secrets.token_hex(16)
-    _TEXTS[key] = text
+def offer(answers: Answers) -> str:
+    """Let a browser ask it for as long as the caller keeps it; returns its key."""
+    key = _KEYS.setdefault(answers, secrets.token_hex(16))
+    _ANSWERS[key] = answers
     return key
 
 
-def text_of(key: str) -> GrowingText | None:
-    """The text of a key, or None when it has gone or never was."""
-    return _TEXTS.get(key)
+def answers(key: str) -> Answers | None:
+    """What answers to a key, or None when it has gone or never was."""
+    return _ANSWERS.get(key)

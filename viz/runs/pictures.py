@@ -14,7 +14,6 @@ from model.sources.handle import ModelHandle
 from model.trace import Trace
 from viz import runs
 from viz.kit.parts.digit_pad import answer_data
-from viz.live import store
 from viz.runs.kept import kept
 
 
@@ -72,10 +71,9 @@ class Answers:
 
 
 @kept
-def answers(handle: ModelHandle) -> tuple[str, Answers]:
-    """A place to ask at, and what answers there; a model has one for all visitors."""
-    found = Answers(handle)
-    return store.offer(found), found
+def answers(handle: ModelHandle) -> Answers:
+    """What answers of a model; it has one for all visitors."""
+    return Answers(handle)
 
 
 @st.cache_data(max_entries=4, show_spinner=False)

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+import headlight as hl
 from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, PATIENCE
 from tests.viz.builders import stories_trace
-from tests.viz.harness import as_sent
+from tests.viz.harness import as_sent, open_instrument
 from tests.viz.kit.parts import made
 from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
@@ -373,6 +374,102 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
     bare.unroute("**/kit/arrays/**")
 
 
+def test_a_saved_sampling_steps_through_its_text(alone: Page, tmp_path: Path) -> None:
+    """The distribution of each recorded step follows the sliders; nothing can be asked for."""
+    run = hl.open("stories", device="cpu")("Once upon a time")
+    part = run.sampling_view(6, seed=7)
+    part.save(tmp_path / "sampling.html")
+    alone.goto((tmp_path / "sampling.html").as_uri())
+    drawn(alone, f"{part.spec['key']} writer 6 5")
+    new = alone.locator(".hl-new")
+    expect(new).to_have_text(part.spec["labels"][-6:])
+    new.nth(3).click()
+    slider = alone.get_by_label("Temperature", exact=True)
+    slider.press("End")
+    n = len(run.tokens)
+    logits = part.arrays["logits"][n + 3 - 1].astype(float) / 3  # the first place is token 1
+    probs = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1]
+    kept = probs[: int(np.searchsorted(np.cumsum(probs), 0.95)) + 1]
+    first = alone.locator(".hl-dist-after").first
+    expect(first).to_have_attribute("data-after", re.compile(f"{kept[0] / kept.sum():.6f}"[:7]))
+    expect(alone.locator(".hl-dist-name:enabled")).to_have_count(0)
+    for name in ("Again from here", "Append", "Put instead", "Write on"):
+        expect(alone.get_by_role("button", name=name, disabled=False)).to_have_count(0)
+
+
+def test_in_a_notebook_the_model_writes_on(alone: Page) -> None:
+    run = hl.open("stories", device="cpu")("Once upon a time")
+    part = run.sampling_view(2, seed=7)
+    live = widget(part)
+    alone.expose_function("answer", answers(live))
+    alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
+    view = alone.locator("section").first
+    view.locator("[data-drawn*='writer 2']").wait_for()
+    view.get_by_role("button", name="Write on").click()
+    view.locator("[data-drawn*='writer 22']").wait_for()
+    view.locator(".hl-new").nth(1).click()
+    other = view.locator(".hl-dist li:not(.hl-is-drawn) .hl-dist-name").first
+    name = other.locator("bdi").text_content()
+    other.click()
+    expect(view.locator(".hl-new")).to_have_text([part.spec["labels"][-2], name])
+    expect(view.locator(".hl-says")).to_contain_text("put here")
+    assert "Run the cell" in still(part)
+
+
+ASKS = """({model}) => (globalThis.ask = async question => {
+    try { return await model.ask(question); } catch (error) { return error.message; }
+})"""
+
+
+class Echo:
+    """What answers a part with what it was asked, but for one thing."""
+
+    def more(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The question; ValueError for none."""
+        if not asked:
+            raise ValueError("ask\nsomething")
+        return {"asked": asked}
+
+
+def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
+    live = PartWidget(Part("echo", {}, {}, answers=Echo()))
+    alone.expose_function("answer", answers(live))
+    text = joined(
+        ["kit/hosts/jupyter.js"],
+        "export default async () => "
+        f"(await import(urls['kit/hosts/jupyter.js'])).host({{render: {ASKS}}});",
+    )
+    alone.evaluate(NOTEBOOK, [text, traits_of(live)])
+    assert alone.evaluate("ask({x: [1]})") == {"asked": {"x": [1]}}
+    assert alone.evaluate("ask({})") == "ask something"
+
+
+def test_python_answers_questions_in_the_app(bare: Page) -> None:
+    def answer(route: Route) -> None:
+        status = route.request.post_data_json["wants"]
+        route.fulfill(status=status, body='"an answer"' if status == 200 else "in words")
+
+    bare.route("**/kit/answers/a-key", answer)
+    open_instrument(bare, as_sent(attention_part(stories_trace("go"))) | {"asks": "a-key"})
+    bare.evaluate(f"void ({ASKS})(host)")
+    assert bare.evaluate("ask({wants: 200})") == "an answer"
+    assert bare.evaluate("ask({wants: 400})") == "in words"
+    assert bare.evaluate("ask({wants: 404})") == "The app did not answer (404)"
+    bare.unroute("**/kit/answers/a-key")
+
+
+def test_a_saved_file_has_nobody_to_ask(alone: Page) -> None:
+    text = joined(
+        ["kit/hosts/saved.js"],
+        f"""(await import(urls['kit/hosts/saved.js'])).show({{render: {ASKS}}}, document.body,
+        JSON.parse(document.getElementById('contents').textContent),
+        {{signal: new AbortController().signal}});""",
+    )
+    alone.set_content(page_of(Part("echo", {}, {}, answers=Echo()).contents, text))
+    alone.wait_for_function("'ask' in globalThis")
+    assert alone.evaluate("ask({})") == "No Python answers here"
+
+
 # --- a notebook -----------------------------------------------------------------------------------
 
 # Opens the widget's own module twice, with what anywidget hands over; `answer` is Python.
@@ -429,8 +526,11 @@ def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return answer
 
 
+TRAITS = ("spec", "settings", "arrays", "themes", "asks", "acked")
+
+
 def traits_of(live: PartWidget) -> dict[str, Any]:
-    return {name: getattr(live, name) for name in ("spec", "settings", "arrays", "themes", "acked")}
+    return {name: getattr(live, name) for name in TRAITS}
 
 
 def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
@@ -476,7 +576,7 @@ def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
 
 def test_python_says_what_it_does_not_have(alone: Page) -> None:
     answer = answers(widget(attention_part(stories_trace("go"))))
-    assert answer({"ask": "nothing/0"})["said"]["error"] == "There is no such array"
+    assert answer({"id": "a", "path": "nothing/0"})["said"]["error"] == "There is no such array"
 
 
 def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:

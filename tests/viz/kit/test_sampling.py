@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Page
 
 from model.decoding.filters import DEFAULT_ORDER, SLACK, Sampling, filter_logits
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import distribution_of
 
 # Given logits in base64, settings and the slack: who survives, and with what probability.
 HARNESS = """async () => {
@@ -107,6 +107,6 @@ def test_a_large_vocabulary(bare: Page) -> None:
 
 
 def test_bars_of_two_tokens_do_not_have_one_name() -> None:
-    shown = distribution_data("a key", 1, np.array([0.0, 2.0, 1.0]), ["x", '"', ' "'])
+    shown = distribution_of("a key", 1, np.array([0.0, 2.0, 1.0]), ["x", '"', ' "']).said
     assert (shown["ids"], shown["labels"]) == ([1, 2, 0], ['"', '␣"', "x"])
     assert shown["signs"] == "␣ is a space"

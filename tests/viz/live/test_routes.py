@@ -223,7 +223,7 @@ def test_the_running_app_gives_only_what_is_served(app_url: str) -> None:
 
 
 class Asked:
-    """A text that notes what it was asked."""
+    """What answers a part, and notes what it was asked."""
 
     def __init__(self, fault: str = "") -> None:
         self.fault, self.questions = fault, []
@@ -236,13 +236,14 @@ class Asked:
         return {"steps": [1, 2]}
 
 
-def test_more_of_a_text_is_for_who_has_its_key(client: TestClient) -> None:
+def test_what_a_part_asks_is_answered_who_has_its_key(client: TestClient) -> None:
     text = Asked()
-    path = f"/live/texts/{store.offer(text)}"
+    path = f"/kit/answers/{store.offer(text)}"
+    assert path.endswith(store.offer(text)), "the same at each run"
     answer = client.post(path, content=b'{"known": 3}')
     assert (answer.status_code, answer.json()) == (200, {"steps": [1, 2]})
     assert text.questions == [{"known": 3}]
-    assert client.post("/live/texts/0123", content=b"{}").status_code == 404
+    assert client.post("/kit/answers/0123", content=b"{}").status_code == 404
     assert client.get(path).status_code in (404, 405)
 
 
@@ -253,14 +254,14 @@ def test_more_of_a_text_is_for_who_has_its_key(client: TestClient) -> None:
 )
 def test_an_odd_question_is_refused_in_one_line(client: TestClient, body: bytes) -> None:
     text = Asked()
-    answer = client.post(f"/live/texts/{store.offer(text)}", content=body)
+    answer = client.post(f"/kit/answers/{store.offer(text)}", content=body)
     assert (answer.status_code, answer.text) == (400, "what is asked is a short JSON object")
     assert text.questions == []
 
 
 def test_what_a_text_refuses_is_one_line(client: TestClient) -> None:
     text = Asked("the context of 8 tokens is full;\nshorten the text")
-    answer = client.post(f"/live/texts/{store.offer(text)}", content=b"{}")
+    answer = client.post(f"/kit/answers/{store.offer(text)}", content=b"{}")
     assert answer.status_code == 400
     assert answer.text.splitlines() == [answer.text]
     assert "context of 8" in answer.text

@@ -8,8 +8,8 @@ import { loadPlotly, plotlyFrom } from "../plotly.js";
 
 /** @import { Told } from "../model.js" */
 
-const WAIT_MS = 10_000; // for an array: a kernel that is busy answers late, one that is gone never
-const TRAITS = ["spec", "settings", "arrays", "themes", "acked"];
+const WAIT_MS = 10_000; // a kernel that is busy answers late, one that is gone never
+const TRAITS = ["spec", "settings", "arrays", "themes", "asks", "acked"];
 
 /**
  * What is used of anywidget's model.
@@ -29,11 +29,14 @@ export const host = (part) => ({
   render({ model: widget, el }) {
     const lifetime = new Lifetime();
     const ending = new AbortController();
-    const asks = asker(widget, lifetime);
+    const wants = asker(widget, lifetime);
+    const load = (/** @type {string} */ path) => wants({ path }).then(bytesOf);
+    const ask = (/** @type {object} */ question) =>
+      wants({ question }).then(([{ answer }]) => answer);
     const by = Math.random().toString(36).slice(2); // of several views of one widget
     /** @param {object} message */
     const push = (message) => widget.send({ sent: { ...message, by } });
-    const model = new Model({ push, load: asks }, lifetime);
+    const model = new Model({ push, load, ask }, lifetime);
     const receive = () => {
       const told = Object.fromEntries(TRAITS.map((name) => [name, widget.get(name)]));
       model.receive(/** @type {Told} */ ({ ...told, acked: told.acked[by] ?? 0 }));
@@ -73,39 +76,55 @@ export function initialize({ model }) {
 async function plotlyOf(widget) {
   const lifetime = new Lifetime();
   try {
-    return await asker(widget, lifetime)("plotly.min.js");
+    return await asker(widget, lifetime)({ path: "plotly.min.js" }).then(bytesOf);
   } finally {
     lifetime.end();
   }
 }
 
 /**
- * Asks Python for bytes by their path.
+ * @param {Said} said
+ * @returns {Promise<ArrayBuffer>}
+ */
+function bytesOf([, [bytes]]) {
+  return inflated(bytes);
+}
+
+/**
+ * What Python says to something that is wanted of it.
+ *
+ * @typedef {[said: {id: string, answer?: any, error?: string}, buffers: DataView<ArrayBuffer>[]]} Said
+ */
+
+/**
+ * Asks Python: for bytes by their path, or a question.
  *
  * @param {Widget} widget
  * @param {Lifetime} lifetime
- * @returns {(path: string) => Promise<ArrayBuffer>}
+ * @returns {(wanted: {path: string} | {question: object}) => Promise<Said>}
  */
 function asker(widget, lifetime) {
-  /** @type {Map<string, {resolve: (bytes: Promise<ArrayBuffer>) => void, reject: (error: Error) => void}>} */
+  /** @type {Map<string, {resolve: (said: Said) => void, reject: (error: Error) => void}>} */
   const asked = new Map();
-  /** @type {(message: {path: string, error?: string}, buffers: DataView<ArrayBuffer>[]) => void} */
-  const answered = ({ path, error }, [bytes]) => {
-    const waiting = asked.get(path);
-    asked.delete(path);
+  /** @type {(...said: Said) => void} */
+  const answered = (...said) => {
+    const [{ id, error }] = said;
+    const waiting = asked.get(id); // what another view asked is not here
+    asked.delete(id);
     if (error) waiting?.reject(new Error(error));
-    else waiting?.resolve(inflated(bytes));
+    else waiting?.resolve(said);
   };
   widget.on("msg:custom", answered);
   lifetime.keep(() => widget.off("msg:custom", answered));
-  return (path) =>
+  return (wanted) =>
     new Promise((resolve, reject) => {
       const late = () => reject(new Error("Python does not answer; run the cell again"));
       const cancel = lifetime.timeout(late, WAIT_MS);
-      asked.set(path, {
-        resolve: (bytes) => (cancel(), resolve(bytes)),
+      const id = Math.random().toString(36).slice(2);
+      asked.set(id, {
+        resolve: (said) => (cancel(), resolve(said)),
         reject: (error) => (cancel(), reject(error)),
       });
-      widget.send({ ask: path });
+      widget.send({ id, ...wanted });
     });
 }

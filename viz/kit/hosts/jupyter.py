@@ -3,12 +3,14 @@
 import io
 import zlib
 from base64 import b64encode
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageColor
 
+from model.lines import one_line
 from viz.kit.files import PLOTLY, packed_plotly, part_style
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
@@ -40,6 +42,7 @@ class PartWidget(anywidget.AnyWidget):
     settings = traitlets.Dict().tag(sync=True)
     arrays = traitlets.Dict().tag(sync=True)
     themes = traitlets.Dict().tag(sync=True)
+    asks = traitlets.Bool().tag(sync=True)
     acked = traitlets.Dict().tag(sync=True)  # the turn taken over of each view
 
     def __init__(self, part: Part) -> None:
@@ -53,19 +56,24 @@ class PartWidget(anywidget.AnyWidget):
 
     def _hear(self, _: object, message: dict[str, Any], __: object) -> None:
         """In a thread of its own where the kernel has subshells (ipykernel 7)."""
-        if "ask" in message:
-            self._answer(message["ask"])
-        elif "sent" in message:
+        if "sent" in message:
             self._take_over(**message["sent"])
+        elif "id" in message:
+            self._answer(**message)
 
-    def _answer(self, path: str) -> None:
-        name, *at = path.split("/")
+    def _answer(self, id: str, path: str = "", question: Mapping[str, Any] | None = None) -> None:
+        """Send an array, or what the part answers; or why not, in words."""
         try:
-            self.send({"path": path}, [self._packed(name, at)])
+            if question is None:
+                self.send({"id": id}, [self._packed(*path.split("/"))])
+            elif self.part.answers is not None:
+                self.send({"id": id, "answer": dict(self.part.answers.more(question))})
         except LookupError:
-            self.send({"path": path, "error": "There is no such array"})
+            self.send({"id": id, "error": "There is no such array"})
+        except ValueError as error:
+            self.send({"id": id, "error": one_line(str(error))})
 
-    def _packed(self, name: str, at: list[str]) -> bytes:
+    def _packed(self, name: str, *at: str) -> bytes:
         """What is asked for, deflated: much of a pattern is masked."""
         if name == PLOTLY.name:
             return packed_plotly()
@@ -110,6 +118,8 @@ def display(part: Part) -> None:
 def still(part: Part) -> str:
     """What is left of a part where nothing runs: all heads as small maps, as HTML."""
     levels = _small_maps(part)
+    if levels is None:
+        return '<p class="hl-still">Run the cell for the live view.</p>'
     levels = np.where(levels > ZERO, levels | 7, levels)  # 32 colours, for half of the bytes
     framed = np.pad(levels, [(0, 0)] * (levels.ndim - 2) + [(0, 2), (0, 2)])
     image = Image.fromarray(np.concatenate(np.concatenate(framed, axis=1), axis=1))
@@ -121,11 +131,11 @@ def still(part: Part) -> str:
     return f'<figure class="hl-still">{words}<br><img alt="All heads" src="{source}"></figure>'
 
 
-def _small_maps(part: Part) -> np.ndarray:
+def _small_maps(part: Part) -> np.ndarray | None:
     """Maps of all heads of a part, (L, H, rows, columns) uint8: its own, or of its patterns."""
     own = next((of for name, of in part.shared.items() if name.endswith("tiles")), None)
-    if own is not None:
-        return own.array
+    if own is not None or "pattern" not in part.shared:
+        return own and own.array
     pattern = part.shared["pattern"].array  # (L, H, T, T)
     small = tiles(pattern, part.shared["mask"].array[:, None])
     return small.reshape(*pattern.shape[:2], *small.shape[1:])

@@ -32,10 +32,10 @@ export class PartHost {
     this.root = root;
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
-    const { differs, tick } = receiver;
+    const { differs } = receiver;
     const page = () => this.#text(`kit/saved/${this.#data?.part}.html`);
     const load = (/** @type {string} */ path) => this.#load(path);
-    this.model = new Model({ push, load, source: "Live", page, differs, tick }, this.lifetime);
+    this.model = new Model({ push, load, ask, source: "Live", page, differs }, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
@@ -94,4 +94,16 @@ export class PartHost {
     this.#ending.abort();
     this.lifetime.end();
   }
+}
+
+/**
+ * @param {object} question
+ * @param {boolean | string} asks where to
+ */
+async function ask(question, asks) {
+  const place = new URL(`kit/answers/${asks}`, document.baseURI);
+  const answer = await fetch(place, { method: "POST", body: JSON.stringify(question) });
+  if (answer.ok) return answer.json();
+  const why = answer.status === 400 ? await answer.text() : "";
+  throw new Error(why || `The app did not answer (${answer.status})`);
 }

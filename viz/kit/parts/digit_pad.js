@@ -22,12 +22,11 @@ import { Shipped } from "./digit_pad/shipped.js";
  */
 
 /**
- * What the sketch is told: `asks` is the place to ask at while a person draws, `size` and `side` are
+ * What the sketch is told: `size` and `side` are
  * the pixels and the patches of a side. `digit` is the number of the shipped picture, `drawing` a
  * drawn one as the address has it, or empty, `at` names the head, as encoder.attn.5.0.
  *
  * @typedef {object} SketchFields
- * @property {string} asks
  * @property {number} size
  * @property {number} side
  * @property {string} group
@@ -223,12 +222,8 @@ export class Sketch extends Instrument {
    * @param {number} query
    * @returns {Promise<Answer>}
    */
-  async #asked(pixels, query) {
-    const body = JSON.stringify({ pixels: btoa(String.fromCharCode(...pixels)), query });
-    const place = new URL(`live/texts/${this.data.asks}`, document.baseURI);
-    const response = await fetch(place, { method: "POST", body });
-    if (!response.ok) throw new Error(`the app did not answer (${response.status})`);
-    return response.json();
+  #asked(pixels, query) {
+    return this.model.ask({ pixels: btoa(String.fromCharCode(...pixels)), query });
   }
 
   /** @param {number} query */

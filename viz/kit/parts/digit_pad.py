@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patches import rollout
 from model.trace import Trace
-from viz.kit.part import Part
+from viz.kit.part import Answers, Part
 from viz.kit.wire import Data, Settings, packed
 
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
@@ -35,21 +35,19 @@ def answer_data(trace: Trace, query: int) -> Data:
 
 
 def digit_pad_part(
-    key: str, trace: Trace, pixels: bytes, asks: str, shipped: Shipped, settings: Settings
+    key: str, trace: Trace, pixels: bytes, answers: Answers, shipped: Shipped, settings: Settings
 ) -> Part:
-    """The picture of a run as bytes, what the model answers, and where the browser asks for others.
+    """The picture of a run as bytes, what the model answers, and what answers while one is drawn.
 
     Arrays by the row that is looked at: every head's pattern (T, L, H, T), the rollout (T, T).
-    `key` is that of the run; `asks` the place to ask at. settings: {"digit": number of the shipped
-    picture, "drawing": a drawn one as the address has it or nothing, "at": the head, "way": one of
-    WAYS}.
+    `key` is that of the run. settings: {"digit": number of the shipped picture, "drawing": a drawn
+    one as the address has it or nothing, "at": the head, "way": one of WAYS}.
     """
     stream = trace.main
     patterns = [record.pattern for record in trace.attention]
     assert stream.pixels is not None and trace.output is not None
     spec = {
         "key": key,
-        "asks": asks,
         "size": len(stream.pixels),
         "side": stream.side,
         "group": trace.groups[0].name,
@@ -62,4 +60,5 @@ def digit_pad_part(
         "rows": np.stack(patterns).transpose(2, 0, 1, 3).astype(np.float32),
         "rollout": rollout(patterns).astype(np.float32),
     }
-    return Part("digit_pad", spec, settings, arrays, {"rows": 1, "rollout": 1})
+    split = {"rows": 1, "rollout": 1}
+    return Part("digit_pad", spec, settings, arrays, split, answers)

@@ -1,40 +1,32 @@
 // The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
 // token or of a chosen one, and what was attended to.
 
-import { colorAt, inkOn, ramp } from "../colors.js";
+import { floatsOf } from "../arrays.js";
+import { colorAt, ramp } from "../colors.js";
 import { same } from "../conversation.js";
-import { button, check, digits, html, radios } from "../dom.js";
+import { button, check, html, radios } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { Instrument, partOf } from "../instrument.js";
-
-/** @import { Place } from "../instrument.js" */
 import { argmax } from "../measures.js";
-import { pictureOf } from "./sampling/picture.js";
+import { NO_MAP, pictureOf } from "./sampling/picture.js";
 import { Distribution } from "./sampling/distribution.js";
 import { Feed } from "./sampling/feed.js";
 import { Sliders } from "./sampling/sliders.js";
 import { Text } from "./sampling/text.js";
-import { beforeAnyStep, stepInWords } from "./sampling/step.js";
+import { beforeAnyStep, lookOf, stepInWords } from "./sampling/step.js";
 
+/** @import { Place } from "../instrument.js" */
 /** @import { SamplerSettings } from "../wire.js" */
-/** @import { Look } from "./sampling/text.js" */
-/** @import { Act, More, Question, WriterData, WriterStep } from "./sampling/wire.js" */
+/** @import { Act, More, Question, ShownDistribution, WriterData, WriterStep } from "./sampling/wire.js" */
 
 const QUIET_MS = 60; // what is dragged acts soon
 const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of it later
-const PATIENCE_MS = 2500;
-const OUTDATED_MS = 200; // what a change outdates is drawn only where its answer is late
+const PATIENCE_MS = 500; // before a page that did not answer is run again
 const MAP_REST_MS = 600; // between two drawings of the map
-const NO_MAP = "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WriterData>} */
 export class Writer extends Instrument {
-  /** How often more was asked for. */
-  #ticks = 0;
-  #acts = 0;
-  #cancelTick = () => {};
-  #cancelDraw = () => {};
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
@@ -48,9 +40,12 @@ export class Writer extends Instrument {
     super(place, QUIET_MS);
     const { root } = this;
     this.text = new Text((at) => this.go(at));
-    this.sliders = new Sliders((changes) => this.#steer(changes));
+    this.sliders = new Sliders(
+      (changes) => this.#steer(changes),
+      () => this.#showDistribution(),
+    );
     this.distribution = new Distribution(
-      (id) => this.#act("put", this.data.shown.at, id),
+      (id) => this.#act("put", this.distribution.data?.at ?? 0, id),
       () => this.#showDistribution(),
     );
     this.says = html("p", { class: "hl-caption hl-says", role: "status" });
@@ -71,16 +66,19 @@ export class Writer extends Instrument {
     this.again = button("Again from here", () =>
       this.#act("again", /** @type {number} */ (this.settings.at), null),
     );
+    this.writeOn = button("Write on", () =>
+      this.#ask({ kind: this.data.running ? "stop" : "write" }),
+    );
     this.newest = button("To the next token", () => this.go(this.data.labels.length));
     this.feed = new Feed(this.lifetime, {
-      address: () => (this.data.running ? this.data.address : null),
-      question: (known) => this.#question(known),
+      wants: () => this.#isFed,
+      ask: (known) => this.model.ask(this.#question(known)),
       fits: ({ key, known, steps }) => {
         const here = this.data.steps.length;
         return key === this.data.key && known <= here && known + steps.length >= here;
       },
       take: (more) => this.#grow(more),
-      failed: () => this.#askForMore(),
+      failed: () => this.lifetime.timeout(() => this.#rest(), PATIENCE_MS),
     });
     root.replaceChildren(this.#layOut());
     this.lifetime.watchSize(root, () => {
@@ -90,7 +88,7 @@ export class Writer extends Instrument {
 
   #layOut() {
     const { text, sliders, distribution } = this;
-    const act = html("div", { class: "hl-row" }, this.again, this.newest);
+    const act = html("div", { class: "hl-row" }, this.writeOn, this.again, this.newest);
     const name = { class: "hl-panel hl-written-text", "aria-label": "Text and how it came about" };
     const written = html("section", name, text.node, act, this.says, this.note);
     const title = html("h3", null, "Attention of each new token");
@@ -105,23 +103,28 @@ export class Writer extends Instrument {
   }
 
   /**
+   * Where no page is drawn again, what was answered since then goes on.
+   *
+   * @override
+   */
+  get spec() {
+    return (this.data?.alone && this.data) || super.spec;
+  }
+
+  /**
    * @override
    * @param {boolean} isNew
    */
   update(isNew) {
     if (isNew) this.#isTouched = false;
-    this.#cancelDraw();
-    const isOutdated = this.conversation.isAwaiting && this.data.running;
-    if (isOutdated) this.#cancelDraw = this.lifetime.timeout(() => this.redraw(), OUTDATED_MS);
-    else this.redraw();
+    this.redraw();
     this.conversation.quiet = this.#isFed ? QUIET_FED_MS : QUIET_MS;
-    if (this.#isFed) this.feed.goOn();
-    else this.#askForMore(isOutdated);
+    this.feed.goOn();
   }
 
   /** Whether the next tokens come without a run of the page. */
   get #isFed() {
-    return Boolean(this.data.running && this.data.address);
+    return this.data.running && this.model.canAsk;
   }
 
   /**
@@ -139,11 +142,11 @@ export class Writer extends Instrument {
    *
    * @param {More} more
    */
-  #grow({ known, steps, labels, axis, ...now }) {
+  #grow({ known, steps, labels, axis, shown, ...now }) {
     const { data } = this;
     const n = data.n_prompt + known;
     this.data = {
-      ...{ ...data, ...now },
+      ...{ ...data, ...now, shown: [shown] },
       steps: [...data.steps.slice(0, known), ...steps],
       labels: [...data.labels.slice(0, n), ...labels],
       axis: [...data.axis.slice(0, n), ...axis],
@@ -151,23 +154,12 @@ export class Writer extends Instrument {
     this.redraw();
     if (now.running) return;
     this.conversation.quiet = QUIET_MS;
-    if (!this.conversation.flush()) this.model.channel.tick?.((this.#ticks += 1));
+    if (!this.data.alone) this.#rest();
   }
 
-  /**
-   * Ask for the next tokens by a run of the page once these are drawn, where the app cannot be asked
-   * otherwise. Asked again when no answer comes. What a person changed meanwhile goes along.
-   *
-   * @param {boolean} [isAsked] whether an answer is on its way already
-   */
-  #askForMore(isAsked = false) {
-    this.#cancelTick();
-    if (!this.data.running) return;
-    if (!isAsked) {
-      this.#ticks += 1;
-      if (!this.conversation.flush()) this.model.channel.tick?.(this.#ticks);
-    }
-    this.#cancelTick = this.lifetime.timeout(() => this.#askForMore(), PATIENCE_MS);
+  /** Have the page run again, which writes on where nobody answered; what a person changed meanwhile goes along. */
+  #rest() {
+    this.model.choose({ rests: this.settings.rests + 1 });
   }
 
   // --- what a person does -------------------------------------------------------------------------
@@ -180,18 +172,19 @@ export class Writer extends Instrument {
   go(at) {
     this.#isTouched = false;
     this.set({ at: at >= this.data.labels.length ? null : Math.max(1, at) });
+    const wanted = this.settings.at ?? this.data.labels.length;
+    const isHere = this.data.shown.some((one) => one.at === wanted);
+    if (this.data.alone && this.model.canAsk && !isHere) this.#ask(null);
   }
 
   /**
-   * While text is written Python hears of a movement at once, and of the next ones with each answer.
+   * While text is written the next question says it, and the page hears of it later.
    *
    * @param {Partial<SamplerSettings>} changes
    */
   #steer(changes) {
     this.#isTouched = true;
-    const isFree = this.data.running && !this.#isFed && !this.conversation.isAwaiting;
     this.setQuietly(changes);
-    if (isFree) this.conversation.flush();
     this.distribution.changed();
     this.#showSliders();
     this.#showDistribution();
@@ -203,10 +196,35 @@ export class Writer extends Instrument {
    * @param {number | null} token
    */
   #act(kind, at, token) {
-    this.#acts += 1;
-    const id = `${Date.now()}-${this.#acts}`;
+    if (this.data.alone) {
+      this.#ask({ kind, at, token });
+      return;
+    }
+    const id = `${Date.now()}-${Math.random()}`;
     this.set({ at: null, act: { id, kind, at, token } });
     this.conversation.flush();
+  }
+
+  /**
+   * Where no page is drawn again Python is told here what a person does.
+   *
+   * @param {{kind: Act["kind"], at?: number, token?: number | null} | null} act
+   */
+  async #ask(act) {
+    const { steps, n_prompt } = this.data;
+    const known = act?.at === undefined ? steps.length : act.at - n_prompt;
+    if (act?.at !== undefined) this.setQuietly({ at: null });
+    try {
+      this.#grow(await this.model.ask({ ...this.#question(known), act }));
+      this.feed.goOn();
+    } catch (error) {
+      this.note.textContent = /** @type {Error} */ (error).message;
+    }
+  }
+
+  /** Whether a person can have another text written. */
+  get #canAct() {
+    return !this.data.alone || this.model.canAsk;
   }
 
   // --- what is shown ------------------------------------------------------------------------------
@@ -219,41 +237,77 @@ export class Writer extends Instrument {
   }
 
   /** @override */
-  redraw() {
+  async redraw() {
     this.#cancelMap();
     const { steps, key, note, n_prompt, labels } = this.data;
     const { at, averaged } = this.settings;
     check(this.averaged, averaged ? "yes" : "no");
     this.note.textContent = note;
-    this.again.disabled = at === null || at < n_prompt || at >= labels.length;
+    this.writeOn.hidden = !this.data.alone || !this.#canAct;
+    this.writeOn.textContent = this.data.running ? "Stop" : "Write on";
+    this.again.disabled = !this.#canAct || at === null || at < n_prompt || at >= labels.length;
     this.newest.disabled = at === null;
     this.#showText();
     this.#showSliders();
-    this.distribution.take(this.data.shown);
     this.#showDistribution();
     this.#sayStep();
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
-    this.root.dataset.drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+    const drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+    await this.#takeDistribution();
+    if (steps === this.data.steps) this.root.dataset.drawn = drawn;
+  }
+
+  /** The place whose distribution is shown: the chosen one, else the newest there is. */
+  #place() {
+    const { shown } = this.data;
+    const place = shown.findIndex(({ at }) => at === this.settings.at);
+    return place < 0 ? shown.length - 1 : place;
+  }
+
+  /** Show the distribution of that place; until its logits are here the one before stays. */
+  async #takeDistribution() {
+    const place = this.#place();
+    const about = this.data.shown[place];
+    if (about.key === this.distribution.data?.key) return;
+    /** @type {ShownDistribution[]} */
+    const all = this.model.get("spec").shown;
+    const logits = about.logits
+      ? floatsOf(about.logits)
+      : await this.model
+          .load(
+            "logits",
+            all.findIndex(({ key }) => key === about.key),
+          )
+          .then(
+            ({ values }) => /** @type {Float32Array} */ (values),
+            () => null, // gone: the page runs again, and brings them
+          );
+    if (!logits || about.key !== this.data.shown[this.#place()].key) return;
+    this.distribution.take(about, logits);
+    this.#showDistribution();
   }
 
   #showSliders() {
     const { temperature, top_k, top_p, min_p, order } = this.settings;
-    const { bounds, shown, greedy } = this.data;
+    const { bounds, vocab_size, greedy } = this.data;
     const now = { temperature, top_k, top_p, min_p, order };
-    this.sliders.show(now, bounds, shown.logits.shape[0], greedy);
+    this.sliders.show(now, bounds, vocab_size, greedy);
   }
 
   #showDistribution() {
-    const { shown, n_prompt, labels, greedy, slack, running } = this.data;
+    const { n_prompt, labels, greedy, slack, running } = this.data;
+    const shown = this.distribution.data;
+    if (!shown) return;
     const now = { ...this.settings, top_k: greedy ? 1 : this.settings.top_k };
     const then = this.#isTouched ? null : shown.sampling;
     const [isOver, isPrompt] = [shown.at < labels.length, shown.at < n_prompt];
     const drawnFrom = then ? "Drawn from" : "Drawn from, sliders as now";
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
     const look = { palette: this.palette, slack, title };
-    const can = { canPut: !isPrompt, isOver, isRunning: running };
+    const isWhole = this.sliders.more.open;
+    const can = { canPut: !isPrompt && this.#canAct, isOver, isRunning: running, isWhole };
     this.distribution.show(then ?? now, { ...look, ...can });
   }
 
@@ -271,12 +325,16 @@ export class Writer extends Instrument {
   /** The text: each token shaded by the attention it got from the position before the step. */
   #showText() {
     const { labels, n_prompt, steps, marks } = this.data;
-    const step = steps[this.#at()];
-    const high = step ? Math.max(...this.#weights(step), 1e-9) : 1;
+    const at = this.#at();
+    const step = steps[at];
+    const weights = step ? this.#weights(step) : [];
+    const high = Math.max(...weights, 1e-9);
     const table = ramp(this.palette.sequential);
-    const marked = new Map(marks.map(({ at, text }) => [n_prompt + at, text]));
+    const marked = new Map(marks.map((mark) => [n_prompt + mark.at, mark.text]));
     const looks = labels.map((label, i) => {
-      const look = this.#look(i, step, table, high);
+      const look = lookOf(this.data, i, step && { ...step, weights, at }, (weight) =>
+        colorAt(table, weight, 0, high),
+      );
       const mark = marked.get(i);
       if (i >= n_prompt) look.classes.push("hl-new");
       if (i === this.settings.at) look.classes.push("hl-chosen");
@@ -285,30 +343,6 @@ export class Writer extends Instrument {
       return { ...look, label, title, disabled: i === 0 };
     });
     this.text.show(looks, this.settings.at);
-  }
-
-  /**
-   * How a token looks at a step.
-   *
-   * @param {number} i
-   * @param {WriterStep | undefined} step
-   * @param {Uint8ClampedArray} table
-   * @param {number} high
-   * @returns {Omit<Look, "label" | "disabled">}
-   */
-  #look(i, step, table, high) {
-    const { n_prompt, given } = this.data;
-    if (!step) {
-      const p = given[i] ?? null; // none for the first, nor for new ones
-      return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
-    }
-    if (i < step.n_dropped)
-      return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
-    if (i >= n_prompt + this.#at()) return { classes: [], style: "", title: "" };
-    const weight = this.#weights(step)[i - step.n_dropped] ?? 0;
-    const color = colorAt(table, weight, 0, high);
-    const style = `background:${color};color:${inkOn(color)}`;
-    return { classes: [], style, title: `attended to with ${digits(weight)}` };
   }
 
   /** The step in words: how its token was drawn, and what was attended to. */

@@ -5,28 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.decoding.writing import WrittenToken
 from viz.figures.labels import token_labels
-from viz.kit.part import Part
-from viz.kit.sampling import limits_data
+from viz.kit.part import Answers, Part
+from viz.kit.sampling import Distribution, limits_data
 from viz.kit.wire import Data, Settings, axis_labels, finite
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenToken:
-    """One new token: how it was drawn, and what the position that predicted it attended to.
-
-    `is_put` says that a person put it there, and nothing was drawn.
-    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
-    """
-
-    token_id: int
-    rank: int
-    before: float
-    prob: float
-    n_kept: int
-    attention: tuple[np.ndarray, ...]
-    n_dropped: int
-    is_put: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +28,20 @@ class WrittenText:
     head_name: str
     is_running: bool
     note: str
-    address: str  # where the browser asks for more of it
 
 
 def sampling_part(
     key: str,
     text: WrittenText,
-    shown: Data,
+    shown: Sequence[Distribution],
     settings: Settings,
     *,
     is_greedy: bool = False,
+    answers: Answers | None = None,
 ) -> Part:
-    """The text, its steps, and `shown`, as `distribution_data` gives it.
+    """The text, its steps, and distributions of some of its places, the newest last.
 
-    `key` is new when anything but head, steps and settings is.
+    `answers` writes on when asked. `key` is new when anything but head, steps and settings is.
     """
     labels = token_labels(text.tokens)
     spec = {
@@ -72,12 +55,14 @@ def sampling_part(
         "marks": marks_data(text.marks),
         "running": text.is_running,
         "note": text.note,
-        "address": text.address,
         "greedy": is_greedy,
-        "shown": shown,
+        "alone": False,
+        "shown": [one.said for one in shown],
+        "vocab_size": shown[-1].logits.size,
         **limits_data(),
     }
-    return Part("sampling", spec, settings)
+    arrays = {"logits": np.stack([one.logits for one in shown])}
+    return Part("sampling", spec, settings, arrays, {"logits": 1}, answers)
 
 
 def marks_data(marks: dict[int, str]) -> list[Data]:

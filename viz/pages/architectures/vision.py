@@ -25,9 +25,9 @@ def render(view: View) -> None:
     """Draw the page."""
     config = pictures.config_of(view.handle)
     pixels = given.picture()
-    key, _ = pictures.answers(view.handle)
+    answers = pictures.answers(view.handle)
     part = digit_pad_part(
-        view.run.key, view.run.trace, pixels, key, _shipped(view), _settings(view)
+        view.run.key, view.run.trace, pixels, answers, _shipped(view), _settings(view)
     )
     component.show(held(part), on_change=heads.take_over)
     left, right = layout.two_up("patches")

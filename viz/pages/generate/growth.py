@@ -1,7 +1,9 @@
 """A text while it grows: what the browser is sent of it, by runs of the page and between them."""
 
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,16 +11,21 @@ from model.analysis.probabilities import given_probabilities
 from model.decoding.course import Change, Course, differences
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
+from model.decoding.writing import Writing, write
 from model.sources.handle import ModelHandle
-from viz.frame.sampling import sampling_of
-from viz.frame.view import View
+from model.sources.table import Runnable
+from model.trace import Trace
+from viz.frame.sliders import sampling_of
 from viz.kit.part import Part
 from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import Distribution, distribution_of, sampling_data
 from viz.kit.wire import Data, Settings
-from viz.live import store
-from viz.runs.writing import Writing
 
+if TYPE_CHECKING:  # it loads Streamlit, which a notebook does without
+    from viz.frame.view import View
+
+LARGEST_NEW_SEED = 9999
+AT_ONCE = 20  # tokens, where no page says how many
 MORE_SECONDS = 0.03  # how long to write for one question of the browser
 NAMES = {
     "temperature": "temperature",
@@ -40,6 +47,36 @@ class Request:
     seed: int
 
 
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """A run that no page shows, and the head whose attention is shown of what is written on."""
+
+    key: str
+    trace: Trace
+    layer: int
+    head: int
+
+    @property
+    def run(self) -> "Alone":
+        """As a view has it."""
+        return self
+
+    @property
+    def head_name(self) -> str:
+        """The head."""
+        return f"L{self.layer} H{self.head}"
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The prompt."""
+        return self.trace.tokens
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The prompt as the model has it."""
+        return tuple(self.trace.ids.tolist())
+
+
 @dataclass
 class Shown:
     """A distribution on screen: logits (V,) and how to draw from them."""
@@ -55,16 +92,12 @@ class Growth:
     The browser may ask for `more` between runs of the page; both hold the text's lock meanwhile.
     """
 
-    request: Request
+    request: Request | None  # none where no page asks
     writing: Writing
-    view: View
+    view: "View | Alone"
     vocabulary: Sequence[str]
     is_greedy: bool = False
-    address: str = field(init=False)  # where the browser asks for more
-
-    def __post_init__(self) -> None:
-        """Let the browser ask, as long as somebody keeps this."""
-        self.address = store.offer(self)
+    part: Part | None = None  # as a browser has it; its arrays go with it
 
     @property
     def key(self) -> str:
@@ -75,13 +108,14 @@ class Growth:
         """Write on for a moment, and what is new since the tokens the browser has.
 
         `asked` has `known`, their number; `settings`, the sliders; and `at`, the token of the whole
-        text whose distribution is shown, or None.
+        text whose distribution is shown, or None. What a person does no page hears of is its `act`.
         """
         writing, sliders = self.writing, asked.get("settings")
         with writing.lock:
             if isinstance(sliders, dict) and not self.is_greedy:
                 now = sampling_of(sliders, len(self.vocabulary))
                 writing.steer(replace(now, seed=writing.now.seed))
+            self.act(asked.get("act"))
             writing.feed(MORE_SECONDS)
             steps = self._steps()
             known = _whole(asked.get("known"), len(steps)) or 0
@@ -94,8 +128,36 @@ class Growth:
                 "marks": marks_data(self._marks()),
                 "running": writing.is_running,
                 "note": self.state(),
-                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0],
+                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0].at_once(),
             }
+
+    def act(self, asked: object) -> None:
+        """Put a token, write again from one, write on or stop, as a person asked for."""
+        if not isinstance(asked, dict):
+            return
+        writing, n_prompt, kind = self.writing, len(self.view.ids), asked.get("kind")
+        at = _whole(asked.get("at"), n_prompt + len(writing.steps))
+        token_id = _whole(asked.get("token"), len(self.vocabulary) - 1)
+        if kind == "write":
+            writing.run(len(writing.steps) + AT_ONCE)
+        elif kind == "stop":
+            writing.is_running = False
+        elif at is None or at < n_prompt:
+            return
+        elif kind == "again":
+            n = at - n_prompt
+            writing.again(n, another_seed(writing.course.at(n).seed))
+        elif token_id is not None:
+            writing.put(at - n_prompt, token_id)
+
+    def alone(self, settings: Settings) -> Part:
+        """All of the text with every distribution, for where no page is drawn again."""
+        while self.writing.is_running:
+            self.writing.advance(MORE_SECONDS)
+        n_all = len(self.view.ids) + len(self.writing.steps)
+        found = {one.said["key"]: one for one, _ in map(self._distribution, range(1, n_all + 1))}
+        part = self._part(list(found.values()), settings, self.state())
+        return part.saying({**part.spec, "alone": True})
 
     def whole(self, at: int | None, settings: Settings, note: str) -> tuple[Part, Shown]:
         """All of the text as the browser takes it, and the distribution that is shown.
@@ -103,6 +165,10 @@ class Growth:
         `at` is the token of the whole text that was chosen, None to follow the newest.
         """
         distribution, shown = self._distribution(at)
+        self.part = self._part([distribution], settings, note)
+        return self.part, shown
+
+    def _part(self, shown: Sequence[Distribution], settings: Settings, note: str) -> Part:
         text = WrittenText(
             tokens=self._tokens(),
             steps=self._steps(),
@@ -111,10 +177,10 @@ class Growth:
             head_name=self.view.head_name,
             is_running=self.writing.is_running,
             note=note,
-            address=self.address,
         )
-        part = sampling_part(self.key, text, distribution, settings, is_greedy=self.is_greedy)
-        return part, shown
+        return sampling_part(
+            self.key, text, shown, settings, is_greedy=self.is_greedy, answers=self
+        )
 
     def state(self) -> str:
         """Why the text rests, and what it has lost, in words."""
@@ -170,13 +236,13 @@ class Growth:
                 return at, logits
         return len(self.view.ids), self.view.run.trace.logits[-1]
 
-    def _distribution(self, wanted: int | None) -> tuple[Data, Shown]:
+    def _distribution(self, wanted: int | None) -> tuple[Distribution, Shown]:
         at, logits = self._nearest(wanted)
         writing, n = self.writing, at - len(self.view.ids)
         is_written = 0 <= n < len(writing.steps)
         shown = Shown(logits, writing.course.at(n) if is_written else writing.now)
         all_ids = [*self.view.ids, *(step.token_id for step in writing.steps)]
-        data = distribution_data(
+        found = distribution_of(
             f"{self.view.run.key}-{hash(writing.course.until(max(n, 0)))}-{writing.version}-{at}",
             at,
             logits,
@@ -184,7 +250,27 @@ class Growth:
             shown.sampling if is_written else None,
             all_ids[at] if at < len(all_ids) else None,
         )
-        return data, shown
+        return found, shown
+
+
+def sampled(
+    opened: Runnable, trace: Trace, new_tokens: int, layer: int, head: int, seed: int
+) -> Part:
+    """A run's text with so many new tokens, for where no page is drawn again."""
+    vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
+    now, ids = replace(sampling_of({}, len(vocabulary)), seed=seed), trace.ids.tolist()
+    writing = write(opened.decoder, opened.tokenizer.end_id, tuple(ids), now)
+    if new_tokens:
+        writing.run(new_tokens)
+    growth = Growth(None, writing, Alone(secrets.token_hex(8), trace, layer, head), vocabulary)
+    return growth.alone(
+        {**sampling_data(now), "at": None, "averaged": False, "act": None, "rests": 0}
+    )
+
+
+def another_seed(seed: int) -> int:
+    """Any other one that is short enough to be read out."""
+    return (seed + 1 + secrets.randbelow(LARGEST_NEW_SEED)) % (LARGEST_NEW_SEED + 1)
 
 
 def _whole(raw: object, most: int) -> int | None:

@@ -1,6 +1,5 @@
 """Next token: the text while it is written, and what each of its tokens is drawn from."""
 
-import secrets
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ from model.analysis.probabilities import distribution
 from model.decoding.course import Change, Course, changes_of, course_of
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
+from model.decoding.writing import Writing, write
 from viz import runs
 from viz.figures.labels import visible
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
@@ -19,14 +19,12 @@ from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
 from viz.kit.sampling import sampling_data
 from viz.live import component
-from viz.pages.generate.growth import Growth, Request, Shown
-from viz.runs.writing import Writing, write
+from viz.pages.generate.growth import Growth, Request, Shown, another_seed
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED, ACTED = "writing", "written-in-the-address", "acted"
 SAMPLING = "sampling"  # what is chosen in the part of that name
 UNSEEN = {"at": None, "averaged": False, "act": None}  # before anything is chosen in the browser
-LARGEST_NEW_SEED = 9999  # short enough to be read out
 
 
 def render(view: View) -> None:
@@ -57,7 +55,7 @@ def _write_on(view: View, shown: Shown) -> None:
     """Controls, the next tokens while it runs, and all that is to be seen of the text."""
     pressed = memory.pressed(WRITING)
     if pressed == "seed":
-        state.put((settings.SEED, _another_seed(int(state.number(settings.SEED)))))
+        state.put((settings.SEED, another_seed(int(state.number(settings.SEED)))))
     with layout.row("writing"):
         buttons = layout.cells("writing")  # what they say depends on what is written
         request, n_tokens = _request(view)
@@ -65,23 +63,30 @@ def _write_on(view: View, shown: Shown) -> None:
     growth = _text(view, request, now)
     with growth.writing.lock:
         growth.view, growth.is_greedy = view, is_greedy()
-        growth = _write(growth, now, pressed, n_tokens)
+        growth = _write(growth, view, request, now, pressed, n_tokens)
         with buttons:
             _buttons(growth.writing)
         notes = [growth.state(), _note_in_address(growth)]
-        found = _show(growth, notes)
+        found = _show(view, growth, notes)
     shown.logits, shown.sampling = found.logits, found.sampling
     address.write(PAGE.title, WRITING)
 
 
-def _write(growth: Growth, now: Sampling, pressed: str | None, n_tokens: int) -> Growth:
+def _write(
+    growth: Growth,
+    view: View,
+    request: Request,
+    now: Sampling,
+    pressed: str | None,
+    n_tokens: int,
+) -> Growth:
     """Do what was asked for, and write on, unless the browser itself asks for more."""
     is_steered = growth.writing.steer(now)  # what that does shall be seen at once
     if pressed in ("seed", "restart"):
-        growth = _kept(growth.view, growth.request, _anew(growth.request, now))
+        growth = _kept(view, request, _anew(request, now))
     writing = growth.writing
     _press(writing, pressed, n_tokens)
-    _act(growth.view, writing)
+    _act(growth)
     if not writing.is_fed:
         seconds = 0 if is_steered else WRITE_SECONDS
         notices.guarded(lambda: writing.advance(seconds, is_awaited))()
@@ -95,10 +100,6 @@ def _request(view: View) -> tuple[Request, int]:
     n_tokens = int(controls.number(settings.NEW_TOKENS))
     slides = controls.select(settings.AT_LIMIT, width=130) == "slide"
     return Request(view.handle, view.ids, slides, seed), n_tokens
-
-
-def _another_seed(seed: int) -> int:
-    return (seed + 1 + secrets.randbelow(LARGEST_NEW_SEED)) % (LARGEST_NEW_SEED + 1)
 
 
 # --- which text -------------------------------------------------------------------------------
@@ -121,8 +122,9 @@ def _text(view: View, request: Request, now: Sampling) -> Growth:
 def _anew(
     request: Request, now: Sampling, course: Course | None = None, target: int = 0
 ) -> Writing:
-    slides = request.slides
-    return write(request.handle, request.ids, now, slide=slides, course=course, target=target)
+    model, end_id = runs.decoder(request.handle), runs.tokenizer(request.handle).end_id
+    slide = request.slides
+    return write(model, end_id, request.ids, now, slide=slide, course=course, target=target)
 
 
 def _linked(view: View) -> tuple[int, tuple[Change, ...]]:
@@ -191,6 +193,7 @@ def _buttons(writing: Writing) -> None:
 
 def _take_over(view: View, changes: dict[str, object]) -> None:
     """Keep what a person changed in the browser; a place in the prompt goes into the address."""
+    changes = {name: changes[name] for name in changes if name != "rests"}  # nobody chose it
     state.take_over(changes)
     memory.keep_choices(SAMPLING, {name: changes[name] for name in UNSEEN if name in changes})
     if "at" in changes:
@@ -199,19 +202,13 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
         state.put((settings.TOKEN, at - 1 if is_of_prompt and isinstance(at, int) else -1))
 
 
-def _act(view: View, writing: Writing) -> None:
+def _act(growth: Growth) -> None:
     """Put a token, or write again from one, as was asked for in the browser; each once."""
     asked = memory.choices(SAMPLING, UNSEEN)["act"]
     if not isinstance(asked, dict) or asked == memory.last(ACTED)[1]:
         return
     memory.remember(ACTED, None, asked)
-    n, token_id = asked.get("at", 0) - len(view.ids), asked.get("token")
-    if not 0 <= n <= len(writing.steps):
-        return
-    if asked.get("kind") == "again":
-        writing.again(n, _another_seed(writing.course.at(n).seed))
-    elif isinstance(token_id, int) and 0 <= token_id < view.config.vocab_size:
-        writing.put(n, token_id)
+    growth.act(asked)
 
 
 # --- what is shown ----------------------------------------------------------------------------
@@ -226,18 +223,19 @@ def _place(growth: Growth) -> int | None:
     return at if isinstance(at, int) and 0 < at < n_all else None
 
 
-def _show(growth: Growth, notes: Sequence[str]) -> Shown:
+def _show(view: View, growth: Growth, notes: Sequence[str]) -> Shown:
     """The text in the browser; gives back the distribution beside it."""
     at = _place(growth)
     chosen = memory.choices(SAMPLING, UNSEEN)
     settings_now = {
-        **sampling_data(sliders(growth.view)),
+        **sampling_data(sliders(view)),
         "at": at,
         "averaged": chosen["averaged"],
         "act": None,
+        "rests": 0,
     }
     part, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
-    component.show(part, on_change=lambda changes: _take_over(growth.view, changes))
+    component.show(part, on_change=lambda changes: _take_over(view, changes))
     return shown
 
 

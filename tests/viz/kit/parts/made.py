@@ -18,7 +18,7 @@ from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.kit.parts.sampling import WrittenText, sampling_part
-from viz.kit.sampling import distribution_data
+from viz.kit.sampling import distribution_of
 from viz.kit.wire import Data, Option, Settings
 from viz.pages.lessons.by_hand import EXAMPLES
 
@@ -85,19 +85,17 @@ def writer_settings(**changes: object) -> Settings:
     """Everything that is chosen in the writer, at its default."""
     settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
     settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
-    return settings | {"at": None, "averaged": False, "act": None} | changes
+    return settings | {"at": None, "averaged": False, "act": None, "rests": 0} | changes
 
 
 def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Part:
     """A text of two prompt tokens and `n` new ones, over a vocabulary of five."""
     tokens = ["Once", " upon", *n * [" a"]]
     steps, marks = writer_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
-    text = WrittenText(
-        tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.", address=""
-    )
+    text = WrittenText(tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.")
     logits = np.arange(5, dtype=np.float32)
-    shown = distribution_data(f"{key}-{n}", 2 + n, logits, list("abcde"))
-    return sampling_part(key, text, shown, writer_settings(**changes))
+    shown = distribution_of(f"{key}-{n}", 2 + n, logits, list("abcde"))
+    return sampling_part(key, text, [shown], writer_settings(**changes))
 
 
 def writer() -> Part:

@@ -51,30 +51,45 @@ def test_another_text_comes_while_the_map_of_the_first_is_drawn(bare: Page, n_ne
     assert bool(asked_for) == bool(n_next)
 
 
-# Moves a slider three times; then comes what was made before, the answer, and again what was not.
-STEER = """([before, answer, late]) => {
-    const input = document.querySelector('[data-setting=temperature]');
+# A slider is moved while an answer is on its way; then that comes, and the one after it.
+STEER = """async ([data, more]) => {
+    const answers = [];
     const shown = () => document.querySelectorAll('.hl-new').length;
-    const heard = () => sent.map(({changes}) => changes.temperature);
+    const frame = () => new Promise(requestAnimationFrame);
+    host.model.channel.ask = question =>
+        new Promise(resolve => answers.push({question, resolve}));
+    host.receive(data);
+    const input = document.querySelector('[data-setting=temperature]');
     for (const value of [1.5, 1.6, 1.7]) {
         input.value = value;
         input.dispatchEvent(new Event('input', {bubbles: true}));
     }
-    const found = [heard()];
-    ticks.length = 0;
-    for (const data of [before, answer, late]) {
-        host.receive(data);
-        found.push(shown(), heard());
+    const found = [];
+    for (const n of [0, 1]) {
+        while (answers.length <= n) await frame();
+        answers[n].resolve({...more, known: 2 + n});
+        while (shown() < 3 + n) await frame();
+        found.push([answers[n].question.settings.temperature, input.value]);
     }
-    return [...found, ticks.length];
+    return [...found, sent.length];
 }"""
 
 
-def test_a_slider_is_heard_at_once_and_what_it_outdates_is_not_drawn(bare: Page) -> None:
-    """One message at a time while text is written; what no answer follows is drawn a bit later."""
-    open_instrument(bare, text(2, is_running=True))
-    answer = text(6, is_running=True, temperature=1.5) | {"acked": 1}
-    late = text(7, is_running=True, temperature=1.5) | {"acked": 1}
-    found = bare.evaluate(STEER, [text(5, is_running=True), answer, late])
-    assert found == [[1.5], 2, [1.5], 6, [1.5, 1.7], 6, [1.5, 1.7], 0]
-    bare.wait_for_function("document.querySelectorAll('.hl-new').length === 7")
+def test_what_is_moved_while_a_token_is_asked_for_goes_with_the_next_question(bare: Page) -> None:
+    """The page hears of it when the hand rests."""
+    more = text(3)["spec"] | {"key": "a text", "running": True, "labels": [" a"], "axis": [" a"]}
+    more |= {"steps": more["steps"][2:], "marks": []}
+    open_instrument(bare, text(2))
+    found = bare.evaluate(STEER, [text(2, is_running=True) | {"asks": True}, more])
+    assert found == [[1, "1.7"], [1.7, "1.7"], 0]
+    bare.wait_for_function("sent.length === 1 && sent[0].changes.temperature === 1.7")
+
+
+def test_where_nobody_answers_the_page_writes_on(bare: Page) -> None:
+    open_instrument(bare, text(2))
+    bare.evaluate("void (host.model.channel.ask = () => Promise.reject(new Error('gone')))")
+    bare.evaluate("data => host.receive(data)", text(2, is_running=True) | {"asks": True})
+    bare.wait_for_function("sent.at(-1)?.changes.rests === 1")
+    again = text(3, is_running=True) | {"asks": True, "acked": 1}
+    bare.evaluate("data => host.receive(data)", again)
+    bare.wait_for_function("sent.length === 2 && document.querySelectorAll('.hl-new').length === 3")

@@ -57,7 +57,7 @@ def test_the_classes_and_the_attention_are_the_model_s(model: Checkpoint, is_dra
 
 def test_what_is_asked_while_drawing_is_the_same_capture(model: Checkpoint) -> None:
     opened()
-    _, answers = pictures.answers(_handle())
+    answers = pictures.answers(_handle())
     pixels = a_drawing()
     asked = {"pixels": base64.b64encode(pixels.tobytes()).decode(), "query": 9}
     found = answers.more(asked)

@@ -43,6 +43,13 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
     assert len(texts) == 1 or (width > 1 and texts[0] != texts[1]), "width 1 is greedy"
 
 
+def test_it_opens_where_greedy_finds_another_text() -> None:
+    app = open_page("Beam search")
+    texts = [e.proto.body for e in app.get("html") if 'class="hl-written"' in e.proto.body]
+    assert len(set(texts)) == 2
+    assert any("Beam search found the better text" in line for line in lines(app, "note"))
+
+
 def test_both_texts_are_held_against_an_independent_run() -> None:
     query = {"beam_width": "2", "beam_tokens": "5", "model": "positions-alibi"}
     app = open_page("Beam search", sentence=TOM, **query)

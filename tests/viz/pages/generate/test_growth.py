@@ -8,6 +8,7 @@ import pytest
 
 from model.decoding.filters import Sampling
 from model.decoding.sampling import END_OF_TEXT
+from model.decoding.writing import write
 from tests.viz.apps import TOM
 from tests.viz.builders import stories, stories_trace, unpacked
 from tests.viz.pages.generate.test_next_token import expected
@@ -16,7 +17,6 @@ from viz import runs
 from viz.figures.labels import token_labels
 from viz.live import store
 from viz.pages.generate.growth import Growth, Request
-from viz.runs.writing import write
 
 NOW = Sampling(temperature=0.8, top_p=0.95, seed=7)
 SLIDERS = {"temperature": 0.8, "top_p": 0.95}
@@ -25,7 +25,8 @@ SLIDERS = {"temperature": 0.8, "top_p": 0.95}
 def growing(n_tokens: int = 0, now: Sampling = NOW) -> Growth:
     """A text of Tom's, to be written up to so many new tokens."""
     view = view_of(TOM)
-    writing = write(view.handle, view.ids, now)
+    end_id = runs.tokenizer(view.handle).end_id
+    writing = write(runs.decoder(view.handle), end_id, view.ids, now)
     if n_tokens:
         writing.run(n_tokens)
     request = Request(view.handle, view.ids, slides=False, seed=now.seed)
@@ -137,7 +138,7 @@ def test_questions_at_once_write_one_text() -> None:
 
 def test_a_text_can_be_asked_for_as_long_as_its_visitor_keeps_it() -> None:
     growth = growing(2)
-    address = growth.address
-    assert store.text_of(address) is growth
+    key = store.offer(growth)
+    assert store.answers(key) is growth
     del growth
-    assert store.text_of(address) is None
+    assert store.answers(key) is None

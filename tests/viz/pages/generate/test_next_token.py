@@ -21,10 +21,10 @@ from tests.viz.apps import (
     lines,
     open_page,
 )
-from tests.viz.builders import live_data, stories, stories_trace, unpacked
+from tests.viz.builders import live_data, stories, stories_trace
 from viz.figures.labels import visible
 from viz.frame import settings, state
-from viz.pages.generate.next_token import SAMPLING
+from viz.live import store
 
 PAGE = "Next token"
 
@@ -52,7 +52,7 @@ def write_out(app: AppTest) -> list[int]:
 
 def ask(app: AppTest, **asked: object) -> None:
     """Run the page again as after the browser asked for something, or chose a token."""
-    app.session_state[f"choices-{SAMPLING}"] = asked
+    app.session_state["choices-sampling"] = asked
     app.run()
     assert not app.exception
 
@@ -73,8 +73,8 @@ def test_the_whole_vocabulary_is_sent_for_every_place_of_the_prompt() -> None:
     query = {"temperature": "1.5", "top_k": "10", "top_p": "0.9", "min_p": "0.1", "token": "3"}
     app = open_page(PAGE, sentence=TOM, **query)
     trace, data = stories_trace(TOM), live_data(app)
-    shown = data["shown"]
-    assert (unpacked(shown["logits"]) == trace.logits[3]).all()
+    (shown,) = data["shown"]
+    assert (store.array(data["arrays"]["logits"]["id"]) == trace.logits[3]).all()
     assert (shown["at"], shown["sampling"], shown["drawn"]) == (4, None, trace.ids[4])
     settings = {name: data["settings"][name] for name in (*DEFAULT_ORDER, "order")}
     order = list(DEFAULT_ORDER)

@@ -1,6 +1,5 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
-import { floatsOf } from "../../arrays.js";
 import { button, digits, equals, fillOnce, html, math, numbered, operand, svg } from "../../dom.js";
 import { applied, draws, entropy, powers, probabilities, sortedIds } from "../../sampling.js";
 import { drawCurve, spacedRanks } from "./curve.js";
@@ -42,7 +41,6 @@ export class Distribution {
   #entropyBefore = 0;
   /** @type {number[]} */
   #ranks = [];
-  #key = "";
   /** Places among the sorted logits of the tokens shown by name. @type {number[]} */
   #places = [];
   /** What is drawn from now. */
@@ -54,8 +52,8 @@ export class Distribution {
   #drawn = null;
   /** @type {Bar[]} */
   #bars = [];
-  /** @type {ShownDistribution} */
-  #data;
+  /** What is shown; none before the first. @type {ShownDistribution | null} */
+  data = null;
 
   canPut = false;
 
@@ -89,25 +87,18 @@ export class Distribution {
     this.table = html("table", { class: "hl-draws-table" });
     this.facts = html("dl", { class: "hl-numbers" });
     this.formula = html("div", { class: "hl-formula" });
-    const left = { class: "hl-panel hl-operands", "aria-label": "What is left" };
+    const left = { class: "hl-panel hl-operands hl-more-only", "aria-label": "What is left" };
     this.left = html("section", left, this.table, this.facts, this.curve, this.formula);
-  }
-
-  /** How many tokens there are. */
-  get size() {
-    return this.#sorted.length;
   }
 
   /**
    * Take a distribution: what was drawn from another one goes.
    *
    * @param {ShownDistribution} data
+   * @param {Float32Array} logits (V,)
    */
-  take(data) {
-    this.#data = data;
-    if (data.key === this.#key) return;
-    this.#key = data.key;
-    const logits = floatsOf(data.logits);
+  take(data, logits) {
+    this.data = data;
     this.#ids = sortedIds(logits);
     this.#sorted = Float32Array.from(this.#ids, (id) => logits[id]);
     this.#before = probabilities(this.#sorted, 1);
@@ -115,7 +106,7 @@ export class Distribution {
     this.#ranks = spacedRanks(this.#sorted.length);
     this.#places = data.ids.map((id) => this.#ids.indexOf(id));
     this.#forget();
-    this.#makeBars();
+    this.#makeBars(data);
   }
 
   /** What was drawn is of settings that hold no more. */
@@ -136,10 +127,12 @@ export class Distribution {
    * Everything from the logits: called for every movement of a slider.
    *
    * @param {SamplerSettings} sampling
-   * @param {{palette: Palette, slack: number, title: string, canPut: boolean, isOver: boolean, isRunning: boolean}} look
-   *   `isOver` says that a token is there already, which a chosen one would replace
+   * @param {{palette: Palette, slack: number, title: string, canPut: boolean, isOver: boolean, isRunning: boolean, isWhole: boolean}} look
+   *   `isWhole` says whether what is left is in sight, `isOver` says that a token is there already, which a chosen one would replace
    */
-  show(sampling, { palette, slack, title, canPut, isOver, isRunning }) {
+  show(sampling, { palette, slack, title, canPut, isOver, isRunning, isWhole }) {
+    const { data } = this;
+    if (!data) return;
     const sorted = this.#sorted;
     const { steps, count } = applied(sorted, sampling, slack);
     const tempered = probabilities(sorted, sampling.temperature);
@@ -148,15 +141,16 @@ export class Distribution {
     this.canPut = canPut;
     for (const drawer of this.drawers) drawer.disabled = isRunning; // it draws for itself
     this.append.textContent = isOver ? "Put instead" : "Append";
+    this.#showBars(tempered, data);
+    if (!isWhole) return;
     this.#showTable(steps);
     this.#showFacts();
     drawCurve(this.curve, tempered, this.#ranks, count, palette);
-    this.#showFormula(sampling);
-    this.#showBars(tempered);
+    this.#showFormula(sampling, data);
   }
 
-  #makeBars() {
-    const { ids, labels, drawn } = this.#data;
+  /** @param {ShownDistribution} data */
+  #makeBars({ ids, labels, drawn }) {
     this.#bars = ids.map((id, i) => {
       const isDrawn = id === drawn;
       const isBest = this.#places[i] === 0;
@@ -174,9 +168,11 @@ export class Distribution {
     this.list.replaceChildren(...this.#bars.map(({ item }) => item));
   }
 
-  /** @param {Float64Array} tempered */
-  #showBars(tempered) {
-    const { labels, signs } = this.#data;
+  /**
+   * @param {Float64Array} tempered
+   * @param {ShownDistribution} data
+   */
+  #showBars(tempered, { labels, signs }) {
     this.#bars.forEach((bar, i) => {
       const place = this.#places[i];
       const after = this.#after[place] ?? 0;
@@ -210,7 +206,7 @@ export class Distribution {
     });
     this.list.setAttribute("aria-label", `Leading tokens. ${top.join("; ")}.`);
     this.append.disabled = !this.canPut || this.#drawn === null;
-    this.#sayDrawn();
+    this.#sayDrawn(labels);
   }
 
   /** @param {Step[]} steps */
@@ -261,8 +257,9 @@ export class Distribution {
    * The most likely token's probability with its numbers.
    *
    * @param {SamplerSettings} sampling
+   * @param {ShownDistribution} data
    */
-  #showFormula({ temperature }) {
+  #showFormula({ temperature }, { labels }) {
     const [logit] = this.#sorted;
     const { total } = powers(this.#sorted, temperature, this.#after.length);
     const log = logit / temperature + Math.log(total);
@@ -277,7 +274,7 @@ export class Distribution {
     const power = math("msup", null, math("mi", null, "e"), row(exponent));
     const [relation, probability] = equals(this.#after[0]).split(" ");
     const p = [math("mi", null, "p"), mo("="), power, mo(relation), mn(probability)];
-    const token = html("bdi", null, this.#data.labels[0]);
+    const token = html("bdi", null, labels[0]);
     this.formula.replaceChildren(
       html("p", { class: "hl-caption" }, "★ greedy’s choice, ", token, ":"),
       math("math", { display: "block" }, row(p)),
@@ -305,13 +302,14 @@ export class Distribution {
     this.redraw();
   }
 
-  #sayDrawn() {
+  /** @param {string[]} labels */
+  #sayDrawn(labels) {
     const i = this.#drawn === null ? -1 : this.#places.indexOf(this.#drawn);
     if (this.#nDrawn > 1) this.drawnSays.textContent = "▾ share of 100 draws";
     else if (this.#drawn === null) this.drawnSays.textContent = "";
     else if (i < 0)
       this.drawnSays.textContent = `drawn: one of the others, rank ${this.#drawn + 1}`;
-    else this.drawnSays.replaceChildren("drawn: ", html("bdi", null, this.#data.labels[i]));
+    else this.drawnSays.replaceChildren("drawn: ", html("bdi", null, labels[i]));
   }
 }
 

@@ -5,6 +5,9 @@ import { matrix } from "../../maths.js";
 /** @import { Picture } from "../../figure.js" */
 /** @import { WriterData, WriterStep } from "./wire.js" */
 
+export const NO_MAP =
+  "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
+
 /**
  * @param {Pick<WriterData, "steps" | "axis" | "n_prompt">} text
  * @param {(step: WriterStep) => number[]} weightsOf those a step is shown with

@@ -1,5 +1,7 @@
-// The sliders of sampling, in the order in which the filters act.
+// The sliders of sampling, in the order in which the filters act: temperature and top-p in sight, the
+// others, their order and what is left after each one click away.
 
+import { same } from "../../conversation.js";
 import { button, html, inputOf, slider } from "../../dom.js";
 
 /** @import { Bounds, SamplerSettings, StepName } from "../../wire.js" */
@@ -11,6 +13,8 @@ const STEP_FACTORS = [1, 1.5, 2, 3, 4, 5, 7]; // of the powers of ten, for top-k
 const BY_ORDER =
   "Applied from top to bottom, from the next token on. Min-p removes tokens below that share of the " +
   "most likely one’s probability.";
+const MORE = "Top-k, min-p, order";
+const SIMPLE = ["temperature", "top_p"]; // always in sight
 const GREEDY = "Greedy takes the most likely token: the sliders change nothing.";
 
 /**
@@ -26,18 +30,20 @@ const GREEDY = "Greedy takes the most likely token: the sliders change nothing."
 export class Sliders {
   /** What the controls on screen show. */
   #built = "";
+  #isMoreSet = false; // whether something was set that is one click away
 
-  /** @param {(changes: Partial<SamplerSettings>) => void} change a person moved one */
-  constructor(change) {
+  /**
+   * @param {(changes: Partial<SamplerSettings>) => void} change a person moved one
+   * @param {() => void} toggle what is one click away was opened or closed
+   */
+  constructor(change, toggle) {
     this.change = change;
     this.list = html("ol", { class: "hl-order" });
     this.words = html("p", { class: "hl-caption" });
-    this.node = html(
-      "section",
-      { class: "hl-panel hl-sampling", "aria-label": "Sampling" },
-      this.list,
-      this.words,
-    );
+    this.more = html("details", { class: "hl-more-sampling", ontoggle: toggle });
+    this.more.append(html("summary", null, MORE), html("p", { class: "hl-caption" }, BY_ORDER));
+    const panel = { class: "hl-panel hl-sampling", "aria-label": "Sampling" };
+    this.node = html("section", panel, this.list, this.words, this.more);
   }
 
   /**
@@ -59,8 +65,20 @@ export class Sliders {
       this.#row(name, fields[name], place, { isGreedy, shownAs: [vocabulary, isGreedy] }),
     );
     this.list.replaceChildren(...rows);
-    this.words.textContent = isGreedy ? GREEDY : BY_ORDER;
+    this.words.textContent = isGreedy ? GREEDY : "";
+    this.#openMore(settings);
     this.#focusOn(focused);
+  }
+
+  /**
+   * What an address has set shall be seen; a person may close it all the same.
+   *
+   * @param {SamplerSettings} settings
+   */
+  #openMore({ top_k, min_p, order }) {
+    const isSet = Boolean(top_k || min_p) || !same(order, Object.keys(NAMES));
+    if (isSet && !this.#isMoreSet) this.more.open = true;
+    this.#isMoreSet = isSet;
   }
 
   /**
@@ -81,12 +99,18 @@ export class Sliders {
     /** @type {(by: number, sign: string, words: string) => Element} */
     const move = (by, sign, words) =>
       button(sign, () => this.#move(place, by), {
-        class: "hl-button hl-move",
+        class: "hl-button hl-move hl-more-only",
         "data-setting": `${name}${by}`,
         "aria-label": `${NAMES[name]} ${words}`,
         disabled: isGreedy || place + by < 0 || place + by >= settings.order.length,
       });
-    return html("li", null, label, move(-1, "↑", "earlier"), move(1, "↓", "later"));
+    return html(
+      "li",
+      { class: SIMPLE.includes(name) ? null : "hl-more-only" },
+      label,
+      move(-1, "↑", "earlier"),
+      move(1, "↓", "later"),
+    );
   }
 
   /**

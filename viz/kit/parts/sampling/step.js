@@ -1,8 +1,10 @@
 // One new token in words: how it was drawn, and what was attended to.
 
+import { inkOn } from "../../colors.js";
 import { digits, html } from "../../dom.js";
 import { argmax } from "../../measures.js";
 
+/** @import { Look } from "./text.js" */
 /** @import { WriterData } from "./wire.js" */
 
 /**
@@ -37,4 +39,27 @@ export function beforeAnyStep({ given }, chosen) {
   const p = chosen === null ? null : (given[chosen] ?? null);
   const words = "Press Start: the model continues your text, one token at a time.";
   return p === null ? words : `Predicted with ${digits(p)}.`;
+}
+
+/**
+ * How a token of the text looks at a step.
+ *
+ * @param {WriterData} data
+ * @param {number} i
+ * @param {{at: number, n_dropped: number, weights: number[]} | undefined} step
+ * @param {(weight: number) => string} colorOf
+ * @returns {Omit<Look, "label" | "disabled">}
+ */
+export function lookOf({ n_prompt, given }, i, step, colorOf) {
+  if (!step) {
+    const p = given[i] ?? null; // none for the first, nor for new ones
+    return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
+  }
+  if (i < step.n_dropped)
+    return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
+  if (i >= n_prompt + step.at) return { classes: [], style: "", title: "" };
+  const weight = step.weights[i - step.n_dropped] ?? 0;
+  const color = colorOf(weight);
+  const style = `background:${color};color:${inkOn(color)}`;
+  return { classes: [], style, title: `attended to with ${digits(weight)}` };
 }

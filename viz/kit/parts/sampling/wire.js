@@ -11,7 +11,7 @@
  * @typedef {object} ShownDistribution
  * @property {string} key new when the numbers are
  * @property {number} at the token's number in the whole text
- * @property {PackedArray} logits (vocabulary,)
+ * @property {PackedArray} [logits] (vocabulary,) where they come along; else an array of the part
  * @property {number[]} ids of the tokens shown by name: the leading ones, and the drawn one
  * @property {string[]} labels of the same
  * @property {string} signs what signs in them mean, or empty
@@ -46,14 +46,15 @@
  * What a person asks for: to put a token in a place of the whole text, or to write again from it.
  * `id` tells one time from another.
  *
- * @typedef {{id: string, kind: "put" | "again", at: number, token: number | null}} Act
+ * @typedef {{id: string, kind: "put" | "again" | "write" | "stop", at: number, token: number | null}} Act
  */
 
 /**
  * The sliders, and `at`, the token of the whole text whose distribution is shown; null follows the
- * newest.
+ * newest. `rests` counts how often a text came to rest, or did not come: the page runs again.
  *
- * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null}} WriterSettings
+ * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null, rests: number}}
+ *   WriterSettings
  */
 
 /**
@@ -67,9 +68,10 @@
  * @property {Mark[]} marks
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
- * @property {string} address where to ask for more of it
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
- * @property {ShownDistribution} shown
+ * @property {boolean} alone whether no page is drawn again: what is done here is asked
+ * @property {ShownDistribution[]} shown of some places, the newest last
+ * @property {number} vocab_size
  * @property {SliderBounds} bounds
  * @property {number} slack a cut that rounding alone would move
  * @property {WriterSettings} settings

@@ -5,19 +5,35 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from threading import RLock
+from typing import Any
 
+import numpy as np
 import torch
 
 from model.adopted.model import AnyDecoder
 from model.decoding.course import Course
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, Continuation, Prediction, Step
-from model.sources.handle import ModelHandle
-from viz import runs
-from viz.kit.parts.sampling import WrittenToken
-from viz.kit.wire import Data
 
 FED_SECONDS = 1.0  # how long a browser that asked is expected to ask again
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenToken:
+    """One new token: how it was drawn, and what the position that predicted it attended to.
+
+    `is_put` says that a person put it there, and nothing was drawn.
+    `attention` has an array (H, Tk) per layer; its key 0 is token `n_dropped` of the whole text.
+    """
+
+    token_id: int
+    rank: int
+    before: float
+    prob: float
+    n_kept: int
+    attention: tuple[np.ndarray, ...]
+    n_dropped: int
+    is_put: bool = False
 
 
 @dataclass
@@ -40,7 +56,7 @@ class Writing:
     stopped: str | None = None
     steps: list[WrittenToken] = field(default_factory=list)
     version: int = 0  # of the text: another one when tokens were taken back
-    sent: dict[object, list[Data]] = field(default_factory=dict)  # steps as sent, by head
+    sent: dict[object, list[dict[str, Any]]] = field(default_factory=dict)  # steps as sent, by head
     lock: RLock = field(default_factory=RLock)  # a run of the page and the browser may both ask
     fed: float = -math.inf  # when the browser last asked for more, on the clock of `monotonic`
     _text: Continuation | None = None
@@ -156,7 +172,8 @@ class Writing:
 
 
 def write(
-    handle: ModelHandle,
+    model: AnyDecoder,
+    end_id: int | None,
     ids: tuple[int, ...],
     now: Sampling,
     *,
@@ -170,7 +187,6 @@ def write(
     """
     course = course or Course(((0, now),))
     repeats = target > 0
-    model, end_id = runs.decoder(handle), runs.tokenizer(handle).end_id
     return Writing(model, end_id, ids, slide, now, course, target, repeats, is_running=repeats)
 
 
