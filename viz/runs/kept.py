@@ -119,7 +119,7 @@ def kept(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
 def held(part: Part) -> Part:
     """A small part, with arrays that are kept for a browser to fetch."""
     names = tuple((name, about["id"]) for name, about in part.known.items())
-    return replace(part, arrays=_arrays(names, part).arrays)
+    return replace(part, arrays=_arrays(names, part).shared)
 
 
 @kept

@@ -273,17 +273,12 @@ export class Writer extends Instrument {
     if (about.key === this.distribution.data?.key) return;
     /** @type {ShownDistribution[]} */
     const all = this.model.get("spec").shown;
+    const at = all.findIndex(({ key }) => key === about.key);
+    const loaded =
+      at < 0 || about.logits ? null : await this.model.load("logits", at).catch(() => null);
     const logits = about.logits
       ? floatsOf(about.logits)
-      : await this.model
-          .load(
-            "logits",
-            all.findIndex(({ key }) => key === about.key),
-          )
-          .then(
-            ({ values }) => /** @type {Float32Array} */ (values),
-            () => null, // gone: the page runs again, and brings them
-          );
+      : /** @type {Float32Array | undefined} */ (loaded?.values); // gone: the page brings them again
     if (!logits || about.key !== this.data.shown[this.#place()].key) return;
     this.distribution.take(about, logits);
     this.#showDistribution();
