@@ -53,7 +53,7 @@ export class Grids {
     this.#chosen = chosen;
     const width = this.host.clientWidth;
     if (!width) return;
-    const drawn = `${data.key} ${palette.background} ${width}`;
+    const drawn = `${data.key} ${palette.background} ${palette.small_weights} ${width}`;
     if (drawn !== this.#drawn) this.#build(data, palette, width);
     this.#drawn = drawn;
     for (const grid of this.grids) grid.frame(chosen);

@@ -1,5 +1,6 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
+import { weightColors } from "../colors.js";
 import { digits, fillOnce, html } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter } from "../keyboard.js";
@@ -143,7 +144,8 @@ export class ByHand extends Instrument {
     const { scaled } = this.settings;
     const sizes = [scaled, heads.length, given.q.rows, heads[0].z.columns, output?.columns ?? 0];
     fillOnce(this.steps, JSON.stringify(sizes), () => this.#stepTables());
-    for (const [table, m, name] of this.#drawn()) fill(table, m, name === "weights");
+    for (const [table, m, name] of this.#drawn())
+      fill(table, m, name === "weights" ? weightColors(this.palette) : null);
   }
 
   #stepTables() {

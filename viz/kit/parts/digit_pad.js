@@ -1,7 +1,6 @@
 // The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
 import { bytesOf, deflated, floatsOf } from "../arrays.js";
-import { ramp } from "../colors.js";
 import { button, check, digits, html, radios } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { Classes } from "./digit_pad/classes.js";
@@ -199,7 +198,7 @@ export class Sketch extends Instrument {
     const { size, side } = this.data;
     check(this.ways, this.settings.way);
     this.picture.show(this.#pixels, size, side);
-    this.picture.weigh(this.#query, this.#row());
+    this.picture.weigh(this.#query, this.#row(), this.palette);
     const { best, probability } = this.classes.show(this.#answer.logits);
     const isEmpty = !this.#pixels.some(Boolean);
     const answer = `${best}, p = ${digits(probability, 3)}`;
@@ -263,16 +262,11 @@ export class Sketch extends Instrument {
   #showHeads() {
     const { n_layers, n_heads } = this.#sizes;
     if (this.#heads.length !== n_layers * n_heads) this.#buildHeads(n_layers, n_heads);
-    const table = ramp(this.palette.sequential);
-    const color = (/** @type {number} */ share) => {
-      const i = 3 * Math.round(share * 255);
-      return [table[i], table[i + 1], table[i + 2]];
-    };
     const chosen = this.#head;
     this.#heads.forEach((node, i) => {
       const [layer, head] = [Math.floor(i / n_heads), i % n_heads];
       const canvas = /** @type {HTMLCanvasElement} */ (node.firstChild);
-      drawThumbnail(canvas, this.#rowOf(layer, head), color);
+      drawThumbnail(canvas, this.#rowOf(layer, head), this.palette);
       node.ariaPressed = String(layer === chosen.layer && head === chosen.head);
     });
   }

@@ -12,7 +12,7 @@ import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
 import { matrix } from "../maths.js";
 import { strongestPairs } from "../measures.js";
-import { focusable, pairsInWords, weightScale } from "../patterns.js";
+import { focusable, pairsInWords, WEIGHTS } from "../patterns.js";
 import * as edits from "./mask_editor/edits.js";
 import { editMarks } from "./mask_editor/marks.js";
 import { NextTokens } from "./mask_editor/next_tokens.js";
@@ -152,7 +152,7 @@ export class Editor extends Instrument {
     };
     this.#settle();
     try {
-      await this.heatMap.draw({ ...picture, scale: weightScale(picture) }, this.palette);
+      await this.heatMap.draw({ ...picture, scale: WEIGHTS }, this.palette);
     } catch (error) {
       this.changed.textContent = error instanceof Error ? error.message : String(error);
       return;

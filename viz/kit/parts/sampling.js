@@ -1,7 +1,7 @@
 // The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
 // token or of a chosen one, and what was attended to.
 
-import { colorAt, inkOn, ramp } from "../colors.js";
+import { inkOn, weightColors } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, digits, html, radios } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
@@ -272,11 +272,10 @@ export class Writer extends Instrument {
   #showText() {
     const { labels, n_prompt, steps, marks } = this.data;
     const step = steps[this.#at()];
-    const high = step ? Math.max(...this.#weights(step), 1e-9) : 1;
-    const table = ramp(this.palette.sequential);
+    const colorOf = weightColors(this.palette);
     const marked = new Map(marks.map(({ at, text }) => [n_prompt + at, text]));
     const looks = labels.map((label, i) => {
-      const look = this.#look(i, step, table, high);
+      const look = this.#look(i, step, colorOf);
       const mark = marked.get(i);
       if (i >= n_prompt) look.classes.push("hl-new");
       if (i === this.settings.at) look.classes.push("hl-chosen");
@@ -292,11 +291,10 @@ export class Writer extends Instrument {
    *
    * @param {number} i
    * @param {WriterStep | undefined} step
-   * @param {Uint8ClampedArray} table
-   * @param {number} high
+   * @param {(weight: number) => string} colorOf
    * @returns {Omit<Look, "label" | "disabled">}
    */
-  #look(i, step, table, high) {
+  #look(i, step, colorOf) {
     const { n_prompt, given } = this.data;
     if (!step) {
       const p = given[i] ?? null; // none for the first, nor for new ones
@@ -306,7 +304,7 @@ export class Writer extends Instrument {
       return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
     if (i >= n_prompt + this.#at()) return { classes: [], style: "", title: "" };
     const weight = this.#weights(step)[i - step.n_dropped] ?? 0;
-    const color = colorAt(table, weight, 0, high);
+    const color = colorOf(weight);
     const style = `background:${color};color:${inkOn(color)}`;
     return { classes: [], style, title: `attended to with ${digits(weight)}` };
   }

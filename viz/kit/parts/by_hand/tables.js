@@ -1,11 +1,11 @@
 // Tables of numbers: those a person types into, and those that follow.
 
+import { inkOn } from "../../colors.js";
 import { digits, html } from "../../dom.js";
 
 /** @import { Matrix } from "../../maths.js" */
 
 const PLACES = 3;
-const MOST_SHADE = 55; // per cent of the accent, so that ink is read on it
 
 /**
  * A table a person changes cell by cell.
@@ -77,20 +77,18 @@ export function cellOf(table, row, column) {
 }
 
 /**
- * Write a matrix into a table; weights are shaded by their size.
+ * Write a matrix into a table; weights have their colours.
  *
  * @param {Element} table
  * @param {Matrix} m
- * @param {boolean} isShaded
+ * @param {((weight: number) => string) | null} colorOf
  */
-export function fill(table, m, isShaded) {
+export function fill(table, m, colorOf) {
   table.querySelectorAll("td").forEach((cell, at) => {
     const value = m.values[at];
     cell.textContent = digits(value, PLACES);
     cell.classList.toggle("hl-closed", value === -Infinity);
-    const shade = isShaded ? Math.round(MOST_SHADE * value) : 0;
-    cell.style.background = shade
-      ? `color-mix(in srgb, var(--hl-accent) ${shade}%, transparent)`
-      : "";
+    const background = colorOf?.(value) ?? "";
+    Object.assign(cell.style, { background, color: background && inkOn(background) });
   });
 }

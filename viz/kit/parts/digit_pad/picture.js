@@ -1,6 +1,9 @@
 // A picture with the weights of one row of patches laid over it; the class token beside it.
 
+import { ramp, weightShare } from "../../colors.js";
 import { digits, html, setAll, svg } from "../../dom.js";
+
+/** @import { Palette } from "../../wire.js" */
 
 const UNIT = 12; // of the drawing, for a pixel
 const STEPS = /** @type {Record<string, [number, number]>} */ ({
@@ -82,17 +85,18 @@ export class Picture {
   }
 
   /**
-   * The weights of a row on the patches; the strongest is as dense as can be.
+   * The weights of a row on the patches, denser where their colours are stronger.
    *
    * @param {number} query
    * @param {Float32Array} row that on the class token first
+   * @param {Palette} palette
    */
-  weigh(query, row) {
+  weigh(query, row, palette) {
     this.#query = query;
-    const most = Math.max(...row.subarray(1), 1e-12);
     this.#cells.forEach((cell, i) => {
       const weight = row[i + 1];
-      setAll(cell, { "fill-opacity": (0.85 * weight) / most, "data-weight": digits(weight, 4) });
+      const opacity = 0.85 * weightShare(weight, palette);
+      setAll(cell, { "fill-opacity": opacity, "data-weight": digits(weight, 4) });
     });
     this.frame.toggleAttribute("hidden", !query);
     const cell = this.#cells[query - 1];
@@ -125,14 +129,17 @@ export class Picture {
  *
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} row that on the class token first
- * @param {(share: number) => number[]} color
+ * @param {Palette} palette
  */
-export function drawThumbnail(canvas, row, color) {
+export function drawThumbnail(canvas, row, palette) {
   const weights = row.subarray(1);
   const side = Math.round(Math.sqrt(weights.length));
-  const most = Math.max(...weights, 1e-12);
+  const table = ramp(palette.sequential);
   const image = new ImageData(side, side);
-  weights.forEach((weight, i) => image.data.set([...color(Math.sqrt(weight / most)), 255], 4 * i));
+  weights.forEach((weight, i) => {
+    const at = 3 * Math.round(255 * weightShare(weight, palette));
+    image.data.set([...table.subarray(at, at + 3), 255], 4 * i);
+  });
   Object.assign(canvas, { width: side, height: side });
   canvas.getContext("2d")?.putImageData(image, 0, 0);
 }
