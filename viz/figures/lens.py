@@ -123,9 +123,9 @@ def lens_map(
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    figure.add_traces(bar_traces(scale, colors, **bar))
     shares = weight_shares(values, colors) if scale.is_weight else values / scale.high
     _write_cells(figure, grid, shares, colors)
+    figure.add_traces(bar_traces(scale, colors, **bar))
     _frame(figure, grid, chosen, colors)
     _lay_out(figure, grid, colors)
     return figure

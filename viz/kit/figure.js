@@ -84,7 +84,7 @@ export function traces({ values, scale, hidden, blank, sides }, palette, barLeng
     zmax: scale.high,
     hoverinfo: "none",
     colorscale: scale.signed ? plotlyScale(palette.diverging) : plotlyWeights(palette),
-    showscale: scale.signed,
+    showscale: Boolean(scale.signed),
     colorbar: bar,
   };
   /** @type {(value: number, i: number) => boolean} */
@@ -104,9 +104,8 @@ export function traces({ values, scale, hidden, blank, sides }, palette, barLeng
  * @param {Palette} palette
  */
 function weightBar(colorbar, palette) {
-  const colors = { colorscale: plotlyScale(palette.sequential), color: [0], cmin: 0, cmax: 1 };
-  const marker = { ...colors, showscale: true, colorbar };
-  return { type: "scatter", mode: "markers", x: [null], y: [null], showlegend: false, marker };
+  const colorscale = plotlyScale(palette.sequential);
+  return { type: "heatmap", z: [[NaN]], zmin: 0, zmax: 1, hoverinfo: "none", colorscale, colorbar };
 }
 
 /**
