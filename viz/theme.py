@@ -5,14 +5,16 @@ Attention and probabilities use `sequential`, from nothing to a glow; signed val
 read without colour vision. `.streamlit/config.toml` repeats the page's colours; a test compares.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
+import numpy as np
 import plotly.graph_objects as go
 
 FONT = "'Source Sans', system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 FONT_SIZE = 13
 TITLE_SIZE = 15
+ROOT_STOPS = 49  # between which Plotly's straight lines keep to the root within 0.6 %
 
 ColorScale = tuple[str, ...]
 
@@ -35,6 +37,7 @@ class Palette:
     sequential: ColorScale
     diverging: ColorScale
     series: ColorScale
+    small_weights: bool = True  # weights are coloured by their square root
 
     @property
     def cyclic(self) -> ColorScale:
@@ -77,9 +80,33 @@ DARK = Palette(
 )
 
 
-def palette(kind: str | None) -> Palette:
+def palette(kind: str | None, *, small_weights: bool = True) -> Palette:
     """The palette of a theme type as the browser reports it: "dark", "light" or unknown."""
-    return DARK if kind == "dark" else LIGHT
+    return replace(DARK if kind == "dark" else LIGHT, small_weights=small_weights)
+
+
+def weight_shares(weights: np.ndarray, colors: Palette) -> np.ndarray:
+    """Where weights of attention and probabilities stand on `sequential`, all from 0 to 1.
+
+    The one law of their colour; `viz/kit/colors.js` has the same for the browser.
+    """
+    return np.sqrt(weights) if colors.small_weights else weights
+
+
+def along(colors: ColorScale, shares: np.ndarray) -> np.ndarray:
+    """Red, green and blue from 0 to 255 at some shares of a scale, (N,). Returns (N, 3)."""
+    stops = np.array([[int(color[i : i + 2], 16) for i in (1, 3, 5)] for color in colors])
+    places = np.linspace(0, 1, len(stops))
+    return np.stack([np.interp(shares, places, channel) for channel in stops.T], axis=-1)
+
+
+def weight_scale(colors: Palette) -> list[list[object]]:
+    """The colours of weights in the form Plotly takes: its stops stand as `weight_shares` says."""
+    if not colors.small_weights:
+        return color_scale(colors.sequential)
+    shares = np.linspace(0, 1, ROOT_STOPS)
+    found = along(colors.sequential, shares).round().astype(int).tolist()
+    return [[at**2, f"rgb({r},{g},{b})"] for at, (r, g, b) in zip(shares, found, strict=True)]
 
 
 def color_scale(colors: ColorScale, low: float = 0.0, high: float = 1.0) -> list[list[object]]:
@@ -88,7 +115,7 @@ def color_scale(colors: ColorScale, low: float = 0.0, high: float = 1.0) -> list
     return [[low + (high - low) * i / last, color] for i, color in enumerate(colors)]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def template(colors: Palette) -> go.layout.Template:
     """The Plotly template of all figures: our fonts and colours, quiet axes, room for labels."""
     axis = {

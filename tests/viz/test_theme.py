@@ -44,8 +44,8 @@ def test_page_has_the_colours_of_the_figures(theme: str, colors: Palette) -> Non
 
 
 def test_palette_follows_the_browser() -> None:
-    assert palette("dark") is DARK
-    assert palette("light") is palette(None) is LIGHT
+    assert palette("dark") == DARK
+    assert palette("light") == palette(None) == LIGHT
 
 
 @both_palettes

@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
-from viz.figures.heatmap import Scale, color_bar
+from viz.figures.heatmap import Scale, colored
 from viz.figures.labels import clipped, escape, thinned
-from viz.theme import Palette, color_scale
+from viz.theme import Palette
 
 HEIGHT = 440
 LABEL_CHARACTERS = 14
@@ -99,10 +99,7 @@ def token_rows(
         z=values / np.where(largest > 0, largest, 1.0),
         x=list(range(len(labels))),
         y=list(range(len(names))),
-        zmin=RELATIVE.low,
-        zmax=RELATIVE.high,
-        colorscale=color_scale(colors.diverging),
-        colorbar=color_bar(RELATIVE, colors) | {"xref": "container", "x": 0.01},
+        **colored(RELATIVE, colors, xref="container", x=0.01),
         xgap=1,
         ygap=2,
         hovertext=[

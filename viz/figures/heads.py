@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from viz.digits import digits
 from viz.figures.build import Extras, Sheet, build
-from viz.figures.heatmap import Scale, color_bar
-from viz.theme import Palette, color_scale
+from viz.figures.heatmap import Scale, color_bar, scale_colors
+from viz.theme import Palette
 
 HEIGHT = 440
 POINT = 13  # pixels
@@ -51,7 +51,7 @@ def head_scatter(
             "color": colour.values,
             "cmin": scale.low,
             "cmax": scale.high,
-            "colorscale": color_scale(colors.diverging if scale.signed else colors.sequential),
+            "colorscale": scale_colors(scale, colors),
             "colorbar": color_bar(scale, colors),
             "line": {
                 "color": [colors.frame if one else colors.muted for one in is_chosen],

@@ -11,14 +11,18 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import TILT, Extras, Sheet, TickLabels, build, label_width, room, widest
 from viz.figures.labels import LINE, NARROW, axis_labels, thinned
-from viz.theme import Palette, color_scale
+from viz.theme import Palette, color_scale, weight_scale
 
 MOST_TICKS = 36
 MOST_CELLS = 2_000_000  # of one map, for which a browser is sent 28 MB
 CELL_PIXELS = 34
 ABOVE_CELLS = 80
-BAR_PIXELS = 120
+BAR_PIXELS, LAW_BAR_PIXELS = 120, 180
+ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1]
 BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
+# Above the axes, as a share of their height. At 1 and higher, Plotly moves the figure's title and
+# those of the axes up by half of the bar's height.
+ABOVE = 0.999
 END = "\u200b"  # without it Plotly would take spaces at the end away
 
 
@@ -34,6 +38,7 @@ class Axis:
 class Scale:
     """What the colours mean: a name for the bar, the range, and whether values are signed.
 
+    Weights of attention and probabilities have a law of their own; see `weights`.
     With a `note` a cell says that on hover instead of its value, and there is no colour bar.
     """
 
@@ -42,6 +47,7 @@ class Scale:
     high: float
     signed: bool = False
     note: str | None = None
+    is_weight: bool = False
 
     @property
     def hover(self) -> str:
@@ -75,9 +81,9 @@ class Look:
 USUAL = Look()
 
 
-def weights(name: str = "weight") -> Scale:
-    """Attention weights and probabilities: from 0 to 1."""
-    return Scale(name, 0.0, 1.0)
+def weights(name: str = "attention weight") -> Scale:
+    """Attention weights and probabilities, from 0 to 1: coloured as `weight_shares` says."""
+    return Scale(name, 0.0, 1.0, is_weight=True)
 
 
 def signed(name: str, values: np.ndarray) -> Scale:
@@ -112,11 +118,7 @@ def heat_map(
         z=np.where(finite & ~covered, shown, np.nan),
         x=list(columns.labels),
         y=list(rows.labels),
-        zmin=scale.low,
-        zmax=scale.high,
-        colorscale=color_scale(colors.diverging if scale.signed else colors.sequential),
-        colorbar=color_bar(scale, colors),
-        showscale=scale.note is None,
+        **colored(scale, colors),
         hoverongaps=False,
         hovertemplate=_hover(rows, columns, scale.hover),
     )
@@ -127,7 +129,7 @@ def heat_map(
     height = look.height or figure_height(len(rows.labels))
     x, y = _axes(rows, columns, look, height)
     return build(
-        [cells, *hatch, *look.above],
+        [cells, *hatch, *look.above, *bar_traces(scale, colors)],
         colors,
         Sheet(height, title, top=ABOVE_CELLS),
         x=x,
@@ -179,30 +181,62 @@ def figure_height(n_rows: int, least: int = 360, most: int = 660) -> int:
     return int(np.clip(190 + n_rows * CELL_PIXELS, least, most))
 
 
-# Above the axes, as a share of their height. At 1 and higher, Plotly moves the figure's title and
-# those of the axes up by half of the bar's height.
-ABOVE = 0.999
+def scale_colors(scale: Scale, colors: Palette) -> list[list[object]]:
+    """The colours from `low` to `high` in the form Plotly takes."""
+    if scale.is_weight:
+        return weight_scale(colors)
+    return color_scale(colors.diverging if scale.signed else colors.sequential)
 
 
-def color_bar(scale: Scale, colors: Palette, y: float = ABOVE) -> dict[str, object]:
+def colored(scale: Scale, colors: Palette, **place: object) -> dict[str, Any]:
+    """Range, colours and colour bar of a heat map; the bar of weights is of `bar_traces`."""
+    has_bar = scale.note is None and not scale.is_weight
+    bar = {"colorbar": color_bar(scale, colors) | place} if has_bar else {"showscale": False}
+    colorscale = scale_colors(scale, colors)
+    return {"zmin": scale.low, "zmax": scale.high, "colorscale": colorscale, **bar}
+
+
+def bar_traces(scale: Scale, colors: Palette, **place: object) -> list[go.Scatter]:
+    """The colour bar of weights: on it, unlike in the cells, the colours change steadily.
+
+    Plotly would crowd those of small weights, which need the room, at its left end.
+    """
+    if not scale.is_weight:
+        return []
+    bar = {
+        "color": [0],
+        "cmin": 0,
+        "cmax": 1,
+        "colorscale": color_scale(colors.sequential),
+        "colorbar": color_bar(scale, colors) | place,
+    }
+    return [go.Scatter(x=[None], y=[None], mode="markers", marker=bar, showlegend=False)]
+
+
+def color_bar(scale: Scale, colors: Palette) -> dict[str, object]:
     """A small horizontal bar above the figure's left end, where a narrow page has room too."""
-    lowest = (
-        f"{scale.low:.3g}"  # its middle is below the bar's left end: the name keeps clear of it
-    )
-    name = scale.name + BLANK * math.ceil(label_width(lowest) / 2 / BLANK_PIXELS) + END
+    is_root = scale.is_weight and colors.small_weights
+    ticks = ROOT_TICKS if is_root else [scale.low, (scale.low + scale.high) / 2, scale.high]
+    law = " (square root)" if is_root else ", 0 to 1" if scale.is_weight else ""
+    # The lowest number's middle is below the bar's left end: the name keeps clear of it.
+    beside = label_width(f"{scale.low:.3g}") / 2
+    name = scale.name + law + BLANK * math.ceil(beside / BLANK_PIXELS) + END
+    # The law's words stand above the bar: beside it a narrow page has no room for them.
+    side, length = ("top", LAW_BAR_PIXELS) if law else ("right", BAR_PIXELS + label_width(name))
     return {
-        "title": {"text": name, "side": "right", "font": {"color": colors.muted, "size": 11}},
+        "title": {"text": name, "side": side, "font": {"color": colors.muted, "size": 11}},
         "orientation": "h",
         "x": 0,
         "xanchor": "left",
-        "y": y,
+        "y": ABOVE,
         "yanchor": "bottom",
         "thickness": 8,
         "lenmode": "pixels",  # a share of a narrow page has no room for three numbers
-        "len": BAR_PIXELS + label_width(name),  # Plotly takes the name's room off it
+        "len": length,  # Plotly takes a name's room beside it off
         "outlinewidth": 0,
         "tickfont": {"color": colors.muted, "size": 11},
-        "tickvals": [scale.low, (scale.low + scale.high) / 2, scale.high],
+        "tickvals": np.sqrt(ticks).tolist() if is_root else ticks,
+        "ticktext": [f"{tick:g}" for tick in ticks] if is_root else None,
         "tickangle": 0,
         "tickformat": ".3~g",
     }

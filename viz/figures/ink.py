@@ -2,26 +2,22 @@
 
 import numpy as np
 
-from viz.theme import Palette
+from viz.theme import Palette, along
 
 
 def ink(share: float, colors: Palette) -> str:
     """Text or background colour, whichever stands out more on this share of the scale."""
-    stops = np.array([_rgb(color) for color in colors.sequential])
     if not np.isfinite(share):
         return colors.bad
-    place = float(np.clip(share, 0, 1)) * (len(stops) - 1)
-    ground = [np.interp(place, np.arange(len(stops)), channel) for channel in stops.T]
+    ground = along(colors.sequential, np.array(share)) / 255
 
     def contrast(color: str) -> float:
-        low, high = sorted((_luminance(np.array(ground)), _luminance(_rgb(color))))
+        low, high = sorted(
+            (_luminance(ground), _luminance(along((color, color), np.array(0)) / 255))
+        )
         return (high + 0.05) / (low + 0.05)
 
     return max((colors.text, colors.background), key=contrast)
-
-
-def _rgb(color: str) -> np.ndarray:
-    return np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
 
 
 def _luminance(rgb: np.ndarray) -> float:

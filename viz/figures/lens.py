@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import widest
-from viz.figures.heatmap import Scale, color_bar, weights
+from viz.figures.heatmap import Scale, bar_traces, colored, weights
 from viz.figures.ink import ink
 from viz.figures.labels import LINE, NARROW, clipped, escape, thinned, token_labels
 from viz.figures.lines import frame
-from viz.theme import Palette, color_scale, template
+from viz.theme import Palette, template, weight_shares
 
 MOST_POSITIONS = 24  # columns whose tokens can still be read
 LEAST_COLUMNS = 9  # room for so many, so that a short sentence is not drawn in giant cells
@@ -115,10 +115,7 @@ def lens_map(
             z=values.astype(np.float32),
             x=grid.positions,
             y=list(range(len(grid.rows))),
-            zmin=scale.low,
-            zmax=scale.high,
-            colorscale=color_scale(colors.sequential),
-            colorbar=color_bar(scale, colors) | bar,
+            **colored(scale, colors, **bar),
             xgap=2,
             ygap=2,
             hoverongaps=False,
@@ -126,7 +123,9 @@ def lens_map(
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    _write_cells(figure, grid, (values - scale.low) / (scale.high - scale.low), colors)
+    shares = weight_shares(values, colors) if scale.is_weight else values / scale.high
+    _write_cells(figure, grid, shares, colors)
+    figure.add_traces(bar_traces(scale, colors, **bar))
     _frame(figure, grid, chosen, colors)
     _lay_out(figure, grid, colors)
     return figure

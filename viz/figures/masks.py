@@ -20,7 +20,7 @@ from viz.figures.heatmap import (
 from viz.figures.ink import ink
 from viz.figures.labels import axis_labels, escape
 from viz.figures.lines import mark_line
-from viz.theme import Palette
+from viz.theme import Palette, weight_shares
 
 CURVES_HEIGHT = 360
 LEGEND = 84  # pixels above a figure that has a title and a legend
@@ -215,7 +215,10 @@ def share_map(shares: np.ndarray, colors: Palette, title: str) -> go.Figure:
         y=np.repeat(layers, len(heads)),
         text=[escape(digits(share, 3)) for share in shares.ravel()],
         mode="text",
-        textfont={"size": 12, "color": [ink(share, colors) for share in shares.ravel()]},
+        textfont={
+            "size": 12,
+            "color": [ink(at, colors) for at in weight_shares(shares, colors).ravel()],
+        },
         hoverinfo="skip",
         showlegend=False,
     )

@@ -5,9 +5,9 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import Sheet, build
-from viz.figures.heatmap import Axis, Look, Scale, color_bar, heat_map, signed
+from viz.figures.heatmap import Axis, Look, colored, heat_map, signed, weights
 from viz.figures.labels import NARROW, thinned
-from viz.theme import Palette, color_scale
+from viz.theme import Palette
 
 TILES_HEIGHT = 520
 HEIGHT = 420
@@ -29,10 +29,7 @@ def similarity_grid(cosines: np.ndarray, colors: Palette, title: str) -> go.Figu
     cells = go.Heatmap(
         z=tiles_of(cosines).astype(np.float32),
         customdata=_names(side),
-        zmin=scale.low,
-        zmax=scale.high,
-        colorscale=color_scale(colors.diverging),
-        colorbar=color_bar(scale, colors),
+        **colored(scale, colors),
         hoverongaps=False,
         hovertemplate=(
             "patch <b>%{customdata[0]}</b> and patch <b>%{customdata[1]}</b><br>cosine "
@@ -88,7 +85,7 @@ def without_map(probabilities: np.ndarray, colors: Palette, title: str) -> go.Fi
     return heat_map(
         probabilities.reshape(side, side),
         (Axis("row", labels), Axis("column", labels)),
-        Scale("probability", 0.0, 1.0),
+        weights("probability"),
         colors,
         title=title,
         look=Look(turned=0, height=HEIGHT),

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
-from viz.figures.heatmap import Scale, color_bar, dots
+from viz.figures.heatmap import Scale, colored, dots
 from viz.figures.labels import clipped, escape, thinned
 from viz.figures.lines import frame
-from viz.theme import Palette, color_scale
+from viz.theme import Palette
 
 ROW_PIXELS, LEAST_HEIGHT = 26, 250
 LABEL_CHARACTERS = 14
@@ -44,10 +44,7 @@ def patch_map(grid: Grid, colors: Palette) -> go.Figure:
         z=grid.shares,
         x=list(range(n_columns)),
         y=list(range(n_layers)),
-        zmin=WHOLE.low,
-        zmax=WHOLE.high,
-        colorscale=color_scale(colors.diverging),
-        colorbar=color_bar(WHOLE, colors),
+        **colored(WHOLE, colors),
         xgap=1,
         ygap=1,
         hoverongaps=False,

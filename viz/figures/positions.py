@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
-from viz.figures.heatmap import Scale, color_bar, signed
+from viz.figures.heatmap import Scale, colored, signed
 from viz.figures.lines import mark_line
 from viz.figures.sides import Part, Row, maps_side_by_side
 from viz.theme import Palette, color_scale, template
@@ -30,7 +30,7 @@ def wave_map(
     """
     cells = go.Heatmap(
         z=table.astype(np.float32),
-        **_colors(signed("value", table), colors),
+        **colored(signed("value", table), colors),
         hovertemplate=(
             "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value "
             f"<b>%{{z:{HOVER}}}</b><extra></extra>"
@@ -153,7 +153,7 @@ def similarity_map(
     """How similar the vectors of every two positions are, (T, T), cosine from −1 to 1."""
     cells = go.Heatmap(
         z=similarity.astype(np.float32),
-        **_colors(Scale("cosine", -1.0, 1.0, signed=True), colors),
+        **colored(Scale("cosine", -1.0, 1.0, signed=True), colors),
         hovertemplate="position <b>%{y}</b> and <b>%{x}</b><br>cosine "
         f"<b>%{{z:{HOVER}}}</b><extra></extra>",
     )
@@ -189,12 +189,3 @@ def sum_maps(
         colors,
         Row(height, x={"title": "dimension"}, is_labelled_once=True),
     )
-
-
-def _colors(scale: Scale, colors: Palette) -> dict[str, object]:
-    return {
-        "zmin": scale.low,
-        "zmax": scale.high,
-        "colorscale": color_scale(colors.diverging),
-        "colorbar": color_bar(scale, colors),
-    }

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
-from viz.figures.heatmap import Scale, color_bar, signed, ticks, token_map, weights
+from viz.figures.heatmap import Scale, colored, signed, ticks, token_map, weights
 from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
 from viz.figures.sides import Part, Row, maps_side_by_side
@@ -27,10 +27,7 @@ def angle_map(frequencies: np.ndarray, n_positions: int, colors: Palette) -> go.
     turns = np.outer(np.arange(n_positions), frequencies) / TURN % 1
     cells = go.Heatmap(
         z=turns.astype(np.float32),
-        zmin=0,
-        zmax=1,
-        colorscale=color_scale(colors.cyclic),
-        colorbar=color_bar(Scale("turn", 0, 1), colors),
+        **colored(Scale("turn", 0, 1), colors) | {"colorscale": color_scale(colors.cyclic)},
         hovertemplate="position <b>%{y}</b><br>pair <b>%{x}</b><br>angle "
         f"<b>%{{z:{HOVER}}}</b> of a turn<extra></extra>",
     )

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import room
-from viz.figures.heatmap import Scale, color_bar, ticks
+from viz.figures.heatmap import Scale, bar_traces, color_bar, scale_colors, ticks
 from viz.figures.labels import axis_labels
-from viz.theme import Palette, color_scale, template
+from viz.theme import Palette, template
 
 TOP = 96  # pixels above the maps, for the colour bar and the titles
 TITLES = 36  # pixels of them for the titles
@@ -65,19 +65,20 @@ def maps_side_by_side(parts: Sequence[Part], scale: Scale, colors: Palette, row:
         axes[f"yaxis{name}"] = _axis({"autorange": "reversed"} | own, anchor=f"x{name}")
         titles.append(_title(part.title, (left + right) / 2, colors))
     margin = {"t": TOP, **room(max(labels, key=len), row.columns, turned=90)}
-    bar = color_bar(scale, colors, y=1 + TITLES / (row.height - margin["t"] - margin["b"]))
+    y = 1 + TITLES / (row.height - margin["t"] - margin["b"])
     return go.Figure(
-        data=data,
+        data=[*data, *bar_traces(scale, colors, y=y)],
         layout={
             "template": template(colors),
             "height": row.height,
             "margin": margin,
             "annotations": titles,
             "coloraxis": {
-                "colorscale": color_scale(colors.diverging if scale.signed else colors.sequential),
+                "colorscale": scale_colors(scale, colors),
                 "cmin": scale.low,
                 "cmax": scale.high,
-                "colorbar": bar,
+                "colorbar": color_bar(scale, colors) | {"y": y},
+                "showscale": not scale.is_weight,
             },
             **axes,
         },

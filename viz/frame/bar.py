@@ -23,11 +23,13 @@ from viz.frame import (
     map_strip,
     models,
     notices,
+    state,
     verdicts,
     words,
 )
 from viz.frame.examples import examples
 from viz.frame.page import Page
+from viz.frame.settings import SMALL_WEIGHTS
 from viz.frame.view import View
 from viz.runs.kept import Asked
 from viz.theme import palette
@@ -82,7 +84,8 @@ def open_view(
             has_pickers=not page.shows_heads,
             is_new=models.was_switched() or bool(shown.reason),
         )
-    view = View(sentence, handle, asked, *at, palette(st.context.theme.type))
+    colors = palette(st.context.theme.type, small_weights=state.value(SMALL_WEIGHTS))
+    view = View(sentence, handle, asked, *at, colors)
     _say(view, page, shown, takes_input=input_kind is not None)
     return view
 

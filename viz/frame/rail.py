@@ -7,9 +7,10 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from viz.frame import models
+from viz.frame import models, state
 from viz.frame.page import Page
 from viz.frame.presenting import LINK
+from viz.frame.settings import SMALL_WEIGHTS
 from viz.kit.wire import Data
 from viz.live import component
 
@@ -62,9 +63,21 @@ def show(
     `found` is what its search finds.
     """
     with st.sidebar:
+        end = f"<section>{_switch()}{LINK}</section>"
         inside = "".join(_track(track, title) for track in tracks)
-        st.html(f'<nav class="hl-rail" aria-label="Views">{FIND}{inside}{LINK}</nav>')
+        st.html(f'<nav class="hl-rail" aria-label="Views">{FIND}{inside}{end}</nav>')
         component.keep_opened(found)
+
+
+def _switch() -> str:
+    """The one switch for the colours of weights, the same on all pages."""
+    to = f"{SMALL_WEIGHTS.name}={SMALL_WEIGHTS.text(not state.value(SMALL_WEIGHTS))}"
+    on, icon = ("false", "off") if to.endswith("yes") else ("true", "on")
+    return (
+        f'<a href="?{to}" data-with="{to}" role="switch" aria-checked="{on}" '
+        'title="Weights and probabilities are coloured by their square root">'
+        f"{_mark(f'toggle_{icon}')}{SMALL_WEIGHTS.label}</a>"
+    )
 
 
 def _track(track: Track[Destination | Lesson], title: str) -> str:

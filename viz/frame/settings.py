@@ -63,6 +63,7 @@ INSPECT = Choice[str](
     ("", "closed", "formula", "source", "check", "export"),
     refusal="Inspector part “{raw}” does not exist.",
 )
+SMALL_WEIGHTS = Flag("small_weights", "Show small weights", True)  # by their square root
 PRESENT = Flag("present", "Present", False)
 IMAGE_FORMAT = Choice[str]("image_format", "Image format", "png", ("png", "svg"), words=str.upper)
 

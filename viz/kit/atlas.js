@@ -1,9 +1,10 @@
 // The small maps of a group in one picture.
 
 import { bytesOf } from "./arrays.js";
-import { ramp, rgb } from "./colors.js";
+import { ramp, rgb, weightShare } from "./colors.js";
 import { html } from "./dom.js";
 
+const ZERO = 2; // the byte of a weight of 0; viz/kit/tiles.py has what the bytes mean
 const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wider than it should be
 
 /** @import { Palette } from "./wire.js" */
@@ -47,6 +48,15 @@ export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
 }
 
 /**
+ * The byte that stands for a weight in a small map.
+ *
+ * @param {number} weight
+ */
+export function tileByte(weight) {
+  return ZERO + Math.round(Math.sqrt(Math.min(Math.max(weight, 0), 1)) * (255 - ZERO));
+}
+
+/**
  * A little-endian RGBA word for each byte.
  *
  * @param {Palette} palette
@@ -56,7 +66,9 @@ function byteColors(palette, masked) {
   const scale = ramp(palette.sequential);
   const hidden = rgb(palette.masked);
   return Uint32Array.from({ length: 256 }, (_, level) => {
-    const [red, green, blue] = level === masked ? hidden : scale.subarray(3 * level, 3 * level + 3);
+    const weight = (Math.max(level - ZERO, 0) / (255 - ZERO)) ** 2;
+    const at = 3 * Math.round(255 * weightShare(weight, palette));
+    const [red, green, blue] = level === masked ? hidden : scale.subarray(at, at + 3);
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   });
 }

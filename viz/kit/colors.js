@@ -3,6 +3,8 @@
 /** @import { Lifetime } from "./lifetime.js" */
 /** @import { Palette } from "./wire.js" */
 
+const ROOT_STOPS = 49; // as in viz/theme.py
+
 /**
  * Red, green and blue of #rrggbb.
  *
@@ -91,6 +93,50 @@ export function colorAt(table, value, low, high) {
   const share = high > low ? (value - low) / (high - low) : 0;
   const i = 3 * Math.round(Math.min(Math.max(share, 0), 1) * last);
   return `rgb(${table[i]},${table[i + 1]},${table[i + 2]})`;
+}
+
+/**
+ * Where a weight of attention or a probability stands on the scale of colours, both from 0 to 1. The
+ * one law of their colour; viz/theme.py has the same for figures.
+ *
+ * @param {number} weight
+ * @param {Pick<Palette, "small_weights">} palette
+ */
+export function weightShare(weight, { small_weights }) {
+  const share = Math.min(Math.max(weight, 0), 1);
+  return small_weights ? Math.sqrt(share) : share;
+}
+
+/**
+ * The colours of weights, as CSS.
+ *
+ * @param {Palette} palette
+ * @returns {(weight: number) => string}
+ */
+export function weightColors(palette) {
+  const table = ramp(palette.sequential);
+  return (weight) => colorAt(table, weightShare(weight, palette), 0, 1);
+}
+
+/**
+ * What a legend says of them.
+ *
+ * @param {Palette} palette
+ */
+export function weightLegend({ small_weights }) {
+  return small_weights ? "attention weight (square root)" : "attention weight, 0 to 1";
+}
+
+/**
+ * The same in the form Plotly takes: its stops stand so that values can stay as they are.
+ *
+ * @param {Palette} palette
+ */
+export function plotlyWeights({ sequential, small_weights }) {
+  if (!small_weights) return plotlyScale(sequential);
+  const table = ramp(sequential, ROOT_STOPS);
+  const colors = Array.from({ length: ROOT_STOPS }, (_, i) => colorAt(table, i, 0, ROOT_STOPS - 1));
+  return plotlyScale(colors).map(([at, color]) => /** @type {const} */ ([at ** 2, color]));
 }
 
 /**

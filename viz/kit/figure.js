@@ -1,12 +1,13 @@
 // A heat map as Plotly takes it: traces and layout of a picture.
 
-import { plotlyScale } from "./colors.js";
+import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.js";
 
 /** @import { Axis } from "./plotly.js" */
 /** @import { Matrix, Numbers } from "./maths.js" */
 /** @import { Palette } from "./wire.js" */
 
 const TICK_ROOM = 12; // pixels a label needs across its own direction
+const ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1];
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
@@ -15,7 +16,7 @@ export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 export const BAR = 32; // longest bar beside a map, in pixels
 
 /**
- * The colours of a map: from `low` to `high`; signed ones are symmetric about 0.
+ * The colours of a map: from `low` to `high`; signed ones are symmetric about 0, others are of weights.
  *
  * @typedef {object} Scale
  * @property {string} name
@@ -75,21 +76,36 @@ export function traces({ values, scale, hidden, blank, sides }, palette, barLeng
   const isHidden = (i) => Boolean(hidden?.[i]);
   /** @param {number} i */
   const isOut = (i) => isHidden(i) || Boolean(blank?.[i]);
+  const bar = colorBar(scale, palette, barLength, sides ? BAR + 10 : 8);
   const shown = {
     type: "heatmap",
     z: cells(values, (value, i) => (isOut(i) || !Number.isFinite(value) ? NaN : value)),
     zmin: scale.low,
     zmax: scale.high,
     hoverinfo: "none",
-    colorscale: plotlyScale(scale.signed ? palette.diverging : palette.sequential),
-    colorbar: colorBar(scale, palette, barLength, sides ? BAR + 10 : 8),
+    colorscale: scale.signed ? plotlyScale(palette.diverging) : plotlyWeights(palette),
+    showscale: Boolean(scale.signed),
+    colorbar: bar,
   };
   /** @type {(value: number, i: number) => boolean} */
   const isBroken = (value, i) => !Number.isFinite(value) && !isHidden(i);
-  const extra = [];
+  /** @type {object[]} */
+  const extra = scale.signed ? [] : [weightBar(bar, palette)];
   if (hidden) extra.push(plain(values, (_, i) => isHidden(i), palette.masked));
   if (values.values.some(isBroken)) extra.push(plain(values, isBroken, palette.bad));
   return [shown, ...extra];
+}
+
+/**
+ * The colour bar of weights: on it, unlike in the cells, the colours change steadily, for Plotly would
+ * crowd those of small weights at its left end.
+ *
+ * @param {object} colorbar
+ * @param {Palette} palette
+ */
+function weightBar(colorbar, palette) {
+  const colorscale = plotlyScale(palette.sequential);
+  return { type: "heatmap", z: [[NaN]], zmin: 0, zmax: 1, hoverinfo: "none", colorscale, colorbar };
 }
 
 /**
@@ -126,9 +142,15 @@ function cells({ rows, columns, values }, change) {
  * @param {number} length
  * @param {number} below pixels between the map and the bar
  */
-function colorBar({ name, low, high }, palette, length, below) {
+function colorBar({ name, low, high, signed }, palette, length, below) {
+  const isRoot = !signed && palette.small_weights;
+  const shown = isRoot ? ROOT_TICKS : [low, (low + high) / 2, high];
   return {
-    title: { text: name, side: "top", font: { color: palette.muted, size: 12 } },
+    title: {
+      text: signed ? name : weightLegend(palette),
+      side: "top",
+      font: { color: palette.muted, size: 12 },
+    },
     orientation: "h",
     x: 0,
     xanchor: "left",
@@ -140,7 +162,8 @@ function colorBar({ name, low, high }, palette, length, below) {
     len: length,
     lenmode: "pixels",
     outlinewidth: 0,
-    tickvals: [low, (low + high) / 2, high],
+    tickvals: signed ? shown : shown.map((weight) => weightShare(weight, palette)),
+    ticktext: signed ? undefined : shown.map(String),
     tickformat: ".3~g",
     tickfont: { color: palette.muted, size: 12 },
   };

@@ -19,8 +19,7 @@ from model.lines import quoted
 from model.worked_out import WorkedOut
 from viz.kit.files import packed_plotly, part_style, script
 from viz.kit.join import joined
-from viz.kit.wire import palette_data
-from viz.theme import DARK, LIGHT
+from viz.kit.wire import themes_data
 
 _SENT_AS = {"b1": "u1", "f2": "f4", "i8": "i4"}  # what a browser has no array for
 OPENS = """const [{ open }, part] = await Promise.all(%s.map((name) => import(urls[name])));
@@ -100,9 +99,8 @@ class Part:
     @property
     def told(self) -> dict[str, Any]:
         """All that a browser is told at once, but for turns."""
-        themes = {"light": palette_data(LIGHT), "dark": palette_data(DARK)}
         told = {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
-        return told | {"themes": themes, "asks": self.answers is not None}
+        return told | {"themes": themes_data(), "asks": self.answers is not None}
 
     def saying(self, spec: Mapping[str, Any]) -> "Part":
         """The same arrays, with other things said of them."""

@@ -10,7 +10,6 @@ import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from ".
 /** @import { Stream } from "./wire.js" */
 
 export const WEIGHT_PAIRS = 3;
-const EARLY_ROWS = 8;
 const MOST_LETTERS = 18;
 
 /**
@@ -117,51 +116,8 @@ function inWords(pattern, mask, { queries, keys }) {
   };
 }
 
-/**
- * From 0 to the largest weight shown, or to 1 when one comes near it. In self-attention the first
- * rows do not count: with few keys to choose from they always have large weights, and would leave
- * the rest dark.
- *
- * @param {Weights} shown
- */
-export function weightScale(shown) {
-  return weightScaleTo(weightReach(shown));
-}
-
-/**
- * One scale for patterns that stand beside each other.
- *
- * @param {Weights[]} patterns
- */
-export function sharedWeightScale(patterns) {
-  return weightScaleTo(Math.max(...patterns.map(weightReach)));
-}
-
-/**
- * What of a shown pattern its scale depends on.
- *
- * @typedef {Pick<Shown, "kind" | "values" | "hidden"> & {blank?: Uint8Array}} Weights
- */
-
-/** @param {Weights} shown */
-function weightReach({ kind, values, hidden, blank }) {
-  let high = 0;
-  const first = kind === "self" ? Math.min(EARLY_ROWS, Math.floor(values.rows / 2)) : 0;
-  for (let i = first * values.columns; i < values.values.length; i++) {
-    if (!hidden[i] && !blank?.[i]) high = Math.max(high, values.values[i]);
-  }
-  return high;
-}
-
-/**
- * @param {number} high
- * @returns {Scale}
- */
-function weightScaleTo(high) {
-  if (high > 0.5 || !high) return { name: "weight", low: 0, high: 1 };
-  const end = Math.ceil(high * 20) / 20; // a number to read on the bar
-  return { name: `weight: colours end at ${digits(end, 2)}`, low: 0, high: end };
-}
+/** The scale of all weights, whatever is shown; colors.js has their colours. @type {Scale} */
+export const WEIGHTS = { name: "attention weight", low: 0, high: 1 };
 
 /**
  * A scale symmetric about 0.
@@ -175,7 +131,12 @@ export function signedScale(name, values) {
   return { name, low: -most, high: most, signed: true };
 }
 
-/** Pairs are looked for in. @typedef {Weights & Pick<Shown, "rows" | "columns">} Searched */
+/**
+ * What pairs are looked for in.
+ *
+ * @typedef {Pick<Shown, "kind" | "values" | "hidden" | "rows" | "columns">
+ *   & {blank?: Uint8Array}} Searched
+ */
 
 /**
  * The strongest pairs of a pattern in a sentence, which says what was passed over: the first token

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-MASKED, ZERO = 1, 2  # byte values of a tile; above ZERO the weight, 0 is the gap between tiles
+MASKED, ZERO = 1, 2  # byte values of a tile; from ZERO on a weight, 0 is the gap between tiles
 TILE_MOST = 48
 
 
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Bytes of every head's map: 1 masked, 2 zero, above it the square root of the weight.
+    """Bytes of every head's map: 1 masked, from 2 on a weight; see `tile_weights`.
 
     patterns: (…, Tq, Tk); masks: bool, broadcast to them. Returns (n, rows, columns) uint8.
-    The root lets faint patterns show. Above 48 tokens on either side neighbouring cells are
-    merged, keeping the largest, so that neither side has more than 48.
+    Above 48 tokens on either side neighbouring cells are merged, keeping the largest, so that
+    neither side has more than 48.
     """
     merge = -(-max(patterns.shape[-2:]) // TILE_MOST)
     largest = _merge_cells(patterns, merge)
@@ -19,6 +19,11 @@ def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
     levels = ZERO + np.round(np.sqrt(np.fmin(np.fmax(largest, 0), 1)) * (255 - ZERO))
     pictures = np.where(visible, levels, MASKED).astype(np.uint8)
     return pictures.reshape(-1, *pictures.shape[-2:])
+
+
+def tile_weights(levels: np.ndarray) -> np.ndarray:
+    """The weights that bytes stand for: finer steps where they are small."""
+    return (np.maximum(levels.astype(float) - ZERO, 0) / (255 - ZERO)) ** 2
 
 
 def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:

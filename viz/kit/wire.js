@@ -12,7 +12,7 @@
  */
 
 /**
- * The colours of one theme, as #rrggbb, and its font.
+ * The colours of one theme, as #rrggbb, its font, and the law for the colours of weights.
  *
  * @typedef {object} Palette
  * @property {string} background
@@ -29,6 +29,7 @@
  * @property {string[]} sequential from nothing to the largest
  * @property {string[]} diverging symmetric about its middle
  * @property {string[]} series
+ * @property {boolean} small_weights whether weights are coloured by their square root
  * @property {string} font
  */
 

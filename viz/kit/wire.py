@@ -9,7 +9,7 @@ import numpy as np
 
 from model.trace import Stream
 from viz.figures.labels import clipped, escape, token_labels, visible, word_groups, word_labels
-from viz.theme import FONT, Palette
+from viz.theme import FONT, palette
 
 LONGEST_TICK = 16  # characters of a label on an axis
 
@@ -57,9 +57,10 @@ def options_data(options: Sequence[Option]) -> list[Data]:
     return [option._asdict() for option in options]
 
 
-def palette_data(palette: Palette) -> Data:
-    """A theme as the browser takes it."""
-    return {**dataclasses.asdict(palette), "font": FONT}
+def themes_data(*, small_weights: bool = True) -> Data:
+    """Both themes as the browser takes them."""
+    found = {kind: palette(kind, small_weights=small_weights) for kind in ("light", "dark")}
+    return {kind: {**dataclasses.asdict(one), "font": FONT} for kind, one in found.items()}
 
 
 def axis_labels(labels: Sequence[str]) -> list[str]:

@@ -10,12 +10,13 @@ from streamlit.components.v2 import component
 from viz.inside_streamlit import unbroken
 from viz.kit.files import component_style, script
 from viz.kit.part import Part
-from viz.kit.wire import Data, Settings
+from viz.kit.wire import Data, Settings, themes_data
 from viz.live import store
 
 # x and y of a click as the axes of the figure have them, or of the handle that was dragged there.
 Place = dict[str, Any]
 DIFFERING = "differing-heads"  # of this visitor's browser
+SMALL_WEIGHTS = "small_weights"  # a setting of viz.frame
 TAKEN = "messages-taken-over"  # the last of each part
 
 _mount = component(
@@ -104,7 +105,9 @@ def _told(key: str, part: Part, chosen: Settings | None) -> Data:
     told = part.told if chosen is None else {**part.told, "settings": chosen}
     acked = _taken().get(key, {}).get("turn", 0)
     asks = part.answers and store.offer(part.answers)
-    return {**told, "part": part.name, "key": key, "asks": asks or False, "acked": acked}
+    themes = themes_data(small_weights=st.session_state.get(SMALL_WEIGHTS, True))
+    named = {"part": part.name, "key": key, "themes": themes}
+    return {**told, **named, "asks": asks or False, "acked": acked}
 
 
 def show_figure(key: str, part: Part, *, on_pick: Callable[[Place], None] | None = None) -> None:

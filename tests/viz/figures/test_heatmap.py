@@ -38,7 +38,7 @@ def marked_cells(figure: go.Figure) -> set[Cell]:
     notes = [note for note in figure.layout.annotations if note.text == "×"]
     cells = {(index(note.y, rows), index(note.x, columns)) for note in notes}
     for trace in figure.data[1:]:
-        if trace.type == "scatter":
+        if trace.type == "scatter" and trace.x != (None,):  # that has the colour bar
             places = zip(trace.y, trace.x, strict=True)
             cells |= {(rows.index(y), columns.index(x)) for y, x in places}
     return cells
@@ -56,14 +56,18 @@ def strokes(path: str) -> Iterator[list[Cell]]:
 def test_heat_map_shows_the_pattern(colors: Palette) -> None:
     pattern, mask = random_patterns(n_tokens=5), causal(5)
     figure = pattern_map(pattern, mask, TOKENS, colors, "weights of L1 H2")
-    weights_trace, masked_trace = figure.data
+    weights_trace, masked_trace, bar = figure.data
     assert (weights_trace.z[mask] == pattern[mask]).all()
     assert np.isnan(weights_trace.z[~mask]).all()
     assert (np.isfinite(masked_trace.z) == ~mask).all()
     assert "masked" in masked_trace.hovertemplate
     assert {color for _, color in masked_trace.colorscale} == {colors.masked}
     assert (weights_trace.zmin, weights_trace.zmax) == (0, 1)
-    assert [color for _, color in weights_trace.colorscale] == list(colors.sequential)
+    assert weights_trace.showscale is False
+    assert [color for _, color in bar.marker.colorscale] == list(colors.sequential)
+    assert bar.marker.colorbar.tickvals == pytest.approx(np.sqrt([0, 0.01, 0.1, 0.5, 1]))
+    assert bar.marker.colorbar.ticktext == ("0", "0.01", "0.1", "0.5", "1")
+    assert "weight (square root)" in bar.marker.colorbar.title.text
     assert len(set(weights_trace.x)) == len(set(weights_trace.y)) == 5
     assert masked_trace.x == weights_trace.x
     assert figure.layout.yaxis.autorange == "reversed", "the first query is on top"
@@ -77,7 +81,7 @@ def test_rows_are_queries_and_columns_keys() -> None:
     assert (list(figure.data[0].y), list(figure.data[0].x)) == (["a", "b"], ["x", "y", "z"])
     assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("query", "key")
     assert (figure.data[0].z == pattern).all()
-    assert len(figure.data) == 1, "nothing is masked"
+    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"], "nothing is masked"
 
 
 def test_ticks_of_a_long_sentence_are_some_of_its_labels() -> None:

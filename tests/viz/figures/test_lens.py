@@ -48,7 +48,8 @@ def test_lens_map_has_a_row_a_layer_downward_and_a_word_a_cell(by_entropy: bool)
     values = grid.entropy if by_entropy else grid.probs[..., 0]
     scale = entropy_scale(grid.entropy) if by_entropy else probability_scale()
     figure = lens_map(grid, values, scale, (1, 9), LIGHT)
-    heat, written = figure.data
+    heat, written, *bar = figure.data
+    assert bool(bar) is not by_entropy
     assert heat.z == pytest.approx(values, abs=1e-6)
     assert (heat.zmin, heat.zmax) == (0, grid.entropy.max() if by_entropy else 1)
     assert list(heat.x) == [7, 8, 9, 10, 11]

@@ -136,7 +136,7 @@ def test_never_is_hatched_and_layers_are_whole_numbers() -> None:
 @pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
 def test_shares_are_written_where_they_are_and_can_be_read(colors: Palette) -> None:
     shares = np.linspace(0, 1, 12).reshape(3, 4)
-    heat, text = share_map(shares, colors, "").data
+    heat, text, _ = share_map(shares, colors, "").data
     written = {(y, x): t for y, x, t in zip(text.y, text.x, text.text, strict=True)}
     assert written[("L2", "H1")] == f"{shares[2, 1]:.3f}"
     assert len(written) == 12

@@ -1,6 +1,7 @@
 """Protects navigation: what the rail offers, and which model shows what another lacks."""
 
 import html
+import json
 import re
 from dataclasses import replace
 from urllib.parse import parse_qsl
@@ -9,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
-from tests.viz.apps import TOM, chosen, go, lines, open_page, picked, query_of, the_map
+from tests.viz.apps import TOM, chart, chosen, go, lines, open_page, picked, query_of, the_map
 from tests.viz.builders import PAGES
 from viz import studio
 from viz.frame import map_strip, search, tours, words
@@ -18,12 +19,25 @@ from viz.frame.settings import SETTINGS
 from viz.frame.view import View
 from viz.pages.look_inside import lens
 from viz.runs import CALLED, FIRST_MODEL
+from viz.theme import palette, weight_scale
 
 
 def nav(app: AppTest) -> str:
     """The HTML of the rail."""
     (body,) = (x.proto.body for x in app.get("html") if '<nav class="hl-rail"' in x.proto.body)
     return body
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_one_switch_has_the_colours_of_weights_in_parts_and_figures(is_root: bool) -> None:
+    app = open_page("Masks", **({} if is_root else {"small_weights": "no"}))
+    told = [json.loads(x.proto.json) for x in app.get("bidi_component") if x.proto.json]
+    themes = [theme for one in told for theme in one.get("themes", {}).values()]
+    assert {theme["small_weights"] for theme in themes} == {is_root}
+    colors = palette("light", small_weights=is_root)
+    assert chart(app, "pattern").data[0]["colorscale"] == [list(x) for x in weight_scale(colors)]
+    to = f'data-with="small_weights={"no" if is_root else "yes"}"'
+    assert f'{to} role="switch" aria-checked="{str(is_root).lower()}"' in nav(app)
 
 
 def links(body: str) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ class Place:
 RIDES = {"model": "translate", "source": "A man rides a bicycle."}
 GIRL = "The girl lost the ball, so"
 PLACES = [
-    Place("Home", {"layers": 3, "sink": True}),
+    Place("Home", {"layers": 3, "sink": True, "small_weights": False}),
     Place("Attention", {"sentence": "The bear walked.", "layer": 4, "head": 5, "view": "lines",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
                         "against": "sentence", "second": "A cat sat.", "how": "maximum",

@@ -654,7 +654,7 @@ marks.arcs = () => [...arcs.children].map(x => x.tagName === 'path' ? x.getAttri
     : x.textContent);
 const shades = place('svg');
 drawShades(shades, {labels: words, weights: Float64Array.of(0.01, 0.75), isMasked: i => i === 0,
-    isBlank: () => false, chosen: 1, pick: i => (globalThis.picked = i)}, {palette, high: 1});
+    isBlank: () => false, chosen: 1, pick: i => (globalThis.picked = i)}, palette);
 marks.shades = () => [...shades.querySelectorAll('text')].map(x => x.textContent);
 for (const [name, rows] of Object.entries(bars)) {
     const node = place('svg');

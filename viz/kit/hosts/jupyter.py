@@ -14,8 +14,8 @@ from model.lines import one_line
 from viz.kit.files import PLOTLY, packed_plotly, part_style
 from viz.kit.join import joined
 from viz.kit.part import Part, piece
-from viz.kit.tiles import MASKED, ZERO, tiles
-from viz.theme import LIGHT
+from viz.kit.tiles import MASKED, ZERO, tile_weights, tiles
+from viz.theme import LIGHT, along, weight_shares
 
 try:
     import anywidget
@@ -143,8 +143,7 @@ def _small_maps(part: Part) -> np.ndarray | None:
 
 def _colors() -> np.ndarray:
     """Red, green and blue of each byte of a small map, (256, 3) uint8: 0 is the gap between two."""
-    stops = np.array([ImageColor.getrgb(color) for color in LIGHT.sequential])
-    at = np.linspace(0, len(stops) - 1, 256)
-    scale = np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], axis=1)
+    shares = weight_shares(tile_weights(np.arange(256)), LIGHT)
+    scale = along(LIGHT.sequential, shares)
     scale[[0, MASKED]] = [(255, 255, 255), ImageColor.getrgb(LIGHT.masked)]
     return np.rint(scale).astype(np.uint8)

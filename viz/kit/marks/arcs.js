@@ -1,5 +1,6 @@
 // Lines between tokens on the left and tokens on the right: the stronger, the larger the weight.
 
+import { weightShare } from "../colors.js";
 import { digits, setAll, svg } from "../dom.js";
 import { clipped } from "../patterns.js";
 
@@ -49,7 +50,7 @@ export function drawArcs(picture, shown, how) {
   const height = y(Math.max(rows.length, columns.length)) + 4;
   setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
   picture.replaceChildren(
-    ...linePaths(kept, values, focus, ends).map(({ d, opacity }) =>
+    ...linePaths(kept, values, focus, ends, palette).map(({ d, opacity }) =>
       svg("path", { d, ...line, "stroke-opacity": opacity }),
     ),
     ...wordsOf(shown, "query", how, { x: sides.query, y }),
@@ -100,8 +101,9 @@ function weightOf({ values, hidden, blank }, focus, side, i) {
  * @param {Matrix} values
  * @param {Focus | null} token whose lines alone are drawn
  * @param {{from: number, to: number, y: (i: number) => number}} ends of the lines, in pixels
+ * @param {Palette} palette
  */
-function linePaths(kept, values, token, { from, to, y }) {
+function linePaths(kept, values, token, { from, to, y }, palette) {
   const strengths = Array.from({ length: STRENGTHS }, () => "");
   kept.forEach((keys, i) =>
     keys.forEach((j) => {
@@ -112,7 +114,7 @@ function linePaths(kept, values, token, { from, to, y }) {
     }),
   );
   return strengths
-    .map((d, i) => ({ d, opacity: Math.max(0.06, Math.sqrt((i + 0.5) / STRENGTHS)) }))
+    .map((d, i) => ({ d, opacity: Math.max(0.06, weightShare((i + 0.5) / STRENGTHS, palette)) }))
     .filter(({ d }) => d);
 }
 

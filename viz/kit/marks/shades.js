@@ -1,6 +1,6 @@
 // Words in shades of their weights, in lines as wide as there is room.
 
-import { colorAt, inkOn, ramp } from "../colors.js";
+import { inkOn, weightColors } from "../colors.js";
 import { digits, html, setAll, svg } from "../dom.js";
 import { FIRST_ASIDE, WEIGHT_PAIRS, clipped } from "../patterns.js";
 
@@ -33,16 +33,16 @@ const FONT = "15px system-ui, sans-serif"; // as in kit.css
  *
  * @param {SVGSVGElement} picture
  * @param {Shades} shades
- * @param {{palette: Palette, high: number}} look `high` is the weight of the strongest shade
+ * @param {Palette} palette
  */
-export function drawShades(picture, shades, { palette, high }) {
+export function drawShades(picture, shades, palette) {
   const { labels, weights, isMasked, isBlank, chosen, pick } = shades;
-  const table = ramp(palette.sequential);
+  const colorOf = weightColors(palette);
   const top = strongest(shades);
   const width = Math.max(LEAST_WIDTH, (picture.parentElement?.clientWidth ?? 0) - 4);
   const { boxes, height } = placed(labels, width);
   const nodes = boxes.map((box, i) => {
-    const color = colorAt(table, isBlank(i) ? 0 : weights[i], 0, high);
+    const color = colorOf(isBlank(i) ? 0 : weights[i]);
     const isStrong = weights[i] >= STRONG || (top.includes(i) && weights[i] > 0);
     const isOut = isBlank(i);
     const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;

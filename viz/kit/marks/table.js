@@ -1,11 +1,11 @@
 // A table of numbers, each cell of which has a name and a place: what is typed into, or what follows.
 
+import { inkOn } from "../colors.js";
 import { digits, html } from "../dom.js";
 
 /** @import { Matrix } from "../maths.js" */
 
 const PLACES = 3;
-const MOST_SHADE = 55; // per cent of the accent, so that ink is read on it
 
 /**
  * @param {string} name that its cells carry
@@ -47,20 +47,21 @@ export function cellOf(root, name, row, column) {
 }
 
 /**
- * Write a matrix into the cells of a name; weights are shaded by their size.
+ * Write a matrix into the cells of a name; weights are in their colours.
  *
  * @param {Element} root
  * @param {string} name
  * @param {Matrix} m
- * @param {boolean} [isShaded]
+ * @param {((weight: number) => string) | null} [colorOf]
  */
-export function fillTable(root, name, m, isShaded = false) {
+export function fillTable(root, name, m, colorOf = null) {
   root.querySelectorAll(`td[data-number="${name}"]`).forEach((cell, at) => {
     const value = m.values[at];
-    const share = isShaded ? Math.round(MOST_SHADE * value) : 0;
-    const shade = `color-mix(in srgb, var(--hl-accent) ${share}%, transparent)`;
+    const color = colorOf?.(value) ?? "";
     cell.textContent = digits(value, PLACES);
     cell.classList.toggle("hl-closed", value === -Infinity);
-    /** @type {HTMLElement} */ (cell).style.background = share ? shade : "";
+    const { style } = /** @type {HTMLElement} */ (cell);
+    style.background = color;
+    style.color = color && inkOn(color);
   });
 }

@@ -172,7 +172,13 @@ export class Attention extends Instrument {
   /** What the drawing depends on. */
   #wanted() {
     const { data, settings, palette } = this;
-    return [data.key, data.runs.map(({ key }) => key), settings, palette.background];
+    return [
+      data.key,
+      data.runs.map(({ key }) => key),
+      settings,
+      palette.background,
+      palette.small_weights,
+    ];
   }
 
   /** The group of the chosen head. @returns {Group} */

@@ -1,5 +1,6 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
+import { weightColors } from "../colors.js";
 import { digits, fillOnce, html } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
@@ -138,8 +139,9 @@ export class ByHand extends Instrument {
     const sizes = Object.entries(found).map(([name, { rows, columns }]) => [name, rows, columns]);
     const what = JSON.stringify([this.settings.scaled, sizes]);
     fillOnce(this.steps, what, () => this.#stepTables());
+    const colorOf = weightColors(this.palette);
     for (const [name, m] of Object.entries(found))
-      fillTable(this.steps, nameOf(name), m, name.startsWith("weights"));
+      fillTable(this.steps, nameOf(name), m, name.startsWith("weights") ? colorOf : null);
   }
 
   /** A row of tables for each head, and one for what they are together. */

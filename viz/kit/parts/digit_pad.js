@@ -1,6 +1,7 @@
 // The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
 import { deflated, floatsOf } from "../arrays.js";
+import { tileByte } from "../atlas.js";
 import { button, check, digits, html, radios } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { Grid } from "../marks/grid.js";
@@ -253,7 +254,7 @@ export class Sketch extends Instrument {
     const weights = this.#row(this.#answer);
     check(this.ways, this.settings.way);
     this.picture.show(this.#pixels, size, side);
-    this.picture.weigh(this.#query, weights);
+    this.picture.weigh(this.#query, weights, this.palette);
     const { best, probability } = this.classes.show(logits);
     const isEmpty = !this.#pixels.some(Boolean);
     const answer = `${best}, p = ${digits(probability, 3)}`;
@@ -331,7 +332,7 @@ export class Sketch extends Instrument {
   }
 
   /**
-   * Every head's weights on the patches, the strongest of each as dark as can be.
+   * Every head's weights on the patches, as bytes of small maps.
    *
    * @param {Numbers} rows
    */
@@ -342,11 +343,7 @@ export class Sketch extends Instrument {
     const bytes = new Uint8Array(n_all * (n - 1));
     for (let i = 0; i < n_all; i++) {
       const weights = rows.subarray(i * n + 1, (i + 1) * n);
-      const most = weights.reduce((a, b) => Math.max(a, b), 1e-12);
-      bytes.set(
-        Uint8Array.from(weights, (x) => 255 * Math.sqrt(x / most)),
-        i * (n - 1),
-      );
+      bytes.set(Uint8Array.from(weights, tileByte), i * (n - 1));
     }
     const tiles = { shape: [n_all, side, side], bytes };
     const pitch = { x: PITCH, y: PITCH };

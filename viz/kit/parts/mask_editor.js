@@ -9,7 +9,7 @@ import { cellAfter, within } from "../keyboard.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { strongestPairs } from "../measures.js";
-import { focusable, pairsInWords, shownPattern, weightScale } from "../patterns.js";
+import { WEIGHTS, focusable, pairsInWords, shownPattern } from "../patterns.js";
 import * as edits from "./mask_editor/edits.js";
 import { editMarks } from "./mask_editor/marks.js";
 import { drawNext } from "./mask_editor/next_tokens.js";
@@ -170,7 +170,7 @@ export class Editor extends Instrument {
     const picture = { ...shown, revision: data.key };
     this.#settle();
     try {
-      await this.heatMap.draw({ ...picture, scale: weightScale(picture) }, this.palette);
+      await this.heatMap.draw({ ...picture, scale: WEIGHTS }, this.palette);
     } catch (error) {
       this.changed.textContent = error instanceof Error ? error.message : String(error);
       return;

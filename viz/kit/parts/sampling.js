@@ -2,7 +2,7 @@
 // token or of a chosen one, and what was attended to.
 
 import { floatsOf } from "../arrays.js";
-import { colorAt, ramp } from "../colors.js";
+import { weightColors } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, html, radios } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
@@ -323,13 +323,10 @@ export class Writer extends Instrument {
     const at = this.#at();
     const step = steps[at];
     const weights = step ? this.#weights(step) : [];
-    const high = Math.max(...weights, 1e-9);
-    const table = ramp(this.palette.sequential);
+    const colorOf = weightColors(this.palette);
     const marked = new Map(marks.map((mark) => [n_prompt + mark.at, mark.text]));
     const looks = labels.map((label, i) => {
-      const look = lookOf(this.data, i, step && { ...step, weights, at }, (weight) =>
-        colorAt(table, weight, 0, high),
-      );
+      const look = lookOf(this.data, i, step && { ...step, weights, at }, colorOf);
       const mark = marked.get(i);
       if (i >= n_prompt) look.classes.push("hl-new");
       if (i === this.settings.at) look.classes.push("hl-chosen");

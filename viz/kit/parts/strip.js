@@ -50,7 +50,7 @@ class Strip {
     this.spec = spec;
     this.palette = palette;
     const mask = bytesOf(spec.maps.bdata);
-    const pattern = Float32Array.from(mask, (byte) => (byte - 1) / 254);
+    const pattern = Float32Array.from(mask, (byte) => ((byte - 1) / 254) ** 2);
     const [embed, positions] = [spec.embed, spec.positions].map(
       ({ bdata }) => new Int8Array(bytesOf(bdata).buffer),
     );

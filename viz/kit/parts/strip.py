@@ -67,11 +67,11 @@ def _tokens(stream: Stream, given: np.ndarray | None) -> dict[str, Any]:
 
 
 def _maps(picture: Picture) -> np.ndarray:
-    """The mean of each layer's heads, (C, N, N) as bytes: 0 is masked, 1 to 255 a weight."""
+    """The mean of each layer’s heads, (C, N, N): bytes, 0 masked, from 1 on a weight’s root."""
     pattern, mask = picture.squares()
     n_heads = np.array([record.n_heads for record in picture.trace.attention])
     mean = np.nan_to_num(pattern.sum(axis=1) / n_heads[:, None, None]).clip(0, 1)
-    return np.where(mask, 1 + np.round(254 * mean), 0).astype(np.uint8)
+    return np.where(mask, 1 + np.round(254 * np.sqrt(mean)), 0).astype(np.uint8)
 
 
 def _signed(values: np.ndarray) -> np.ndarray:

@@ -1,19 +1,24 @@
 """Protects what Home does in the browser: where things stand, how it moves, what is drawn by."""
 
+from io import BytesIO
 from itertools import pairwise
 from typing import Any
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image, ImageColor
 from playwright.sync_api import Page
 
 from model.decoding.filters import Sampling, filter_logits
 from tests.viz.builders import stories_trace
-from viz.kit.wire import palette_data
-from viz.theme import LIGHT
+from viz.kit.tiles import tiles
+from viz.kit.wire import packed, themes_data
+from viz.theme import along, palette, weight_scale, weight_shares
 
 SIZES = [(1032, 435), (1040, 400), (760, 420), (1480, 800), (1880, 860)]
+STEP = 2.6  # of a colour's 255, between neighbours of the 256 that a scale has
 # Layers and heads, and of how many bands: of two the second has twice the columns.
 SHAPES = [
     (1, 1, 1),
@@ -356,23 +361,41 @@ def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
     ]
 
 
-def test_a_small_map_has_the_colour_of_each_weight(bare: Page) -> None:
-    """Heads to the right, layers down; masked cells are clear."""
+@pytest.mark.parametrize("small_weights", [True, False])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_weight_has_one_colour_wherever_it_is_drawn(
+    bare: Page, theme: str, small_weights: bool
+) -> None:
+    """In small maps (heads to the right, layers down; masked cells are clear), in tiles, in words,
+    and in heat maps of the browser and of Python."""
+    colors = palette(theme, small_weights=small_weights)
+    expected = along(colors.sequential, weight_shares(MADE, colors))
     bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
-    pixels, table = bare.evaluate(
-        """async palette => {
-            const {ramp} = await import('/kit/colors.js');
+    group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
+    pixels, words, stops, atlas = bare.evaluate(
+        """async ([palette, weights, group]) => {
+            const {plotlyWeights, weightColors} = await import('/kit/colors.js');
+            const {atlas} = await import('/kit/atlas.js');
             const {maps} = home.picturesOf(run, palette);
             const image = maps.getContext('2d').getImageData(0, 0, maps.width, maps.height);
-            return [[...image.data], [...ramp(palette.sequential)]];
+            const words = weights.map(weightColors(palette)).map(text => text.match(/\\d+/g));
+            const picture = atlas(group, {masked: 1}, palette, {x: 0, y: 0});
+            return [[...image.data], words, plotlyWeights(palette), picture];
         }""",
-        palette_data(LIGHT),
+        [themes_data(small_weights=small_weights)[theme], MADE.ravel().tolist(), group],
     )
     found = np.array(pixels).reshape(2, 4, 3, 4, 4).transpose(0, 2, 1, 3, 4)  # (L, H, q, k, rgba)
-    levels = np.round(255 * MADE**0.7).astype(int)
-    colours = np.array(table).reshape(256, 3)[levels]
     may = np.broadcast_to(MASK[:, None] == 1, MADE.shape)
-    np.testing.assert_array_equal(found[may][:, :3], colours[may])
+    np.testing.assert_allclose(found[may][:, :3], expected[may], atol=STEP)
+    np.testing.assert_allclose(np.array(words, float), expected.reshape(-1, 3), atol=STEP)
+    image = np.array(Image.open(BytesIO(urlopen(atlas).read())))  # 6 pixels a cell, 1 between maps
+    tile = image[:50, :75].reshape(2, 25, 3, 25, 4)[:, 3:24:6, :, 3:24:6, :3]
+    np.testing.assert_allclose(tile.transpose(0, 2, 1, 3, 4), expected, atol=2 * STEP)
+    for scale in (stops, weight_scale(colors)):  # as Plotly fills them in
+        places, names = zip(*scale, strict=True)
+        channels = zip(*map(ImageColor.getrgb, names), strict=True)
+        drawn = np.stack([np.interp(MADE, places, channel) for channel in channels], axis=-1)
+        np.testing.assert_allclose(drawn, expected, atol=STEP)
     assert (found[may][:, 3] == 255).all()
     assert (found[~may] == 0).all()
 

@@ -29,7 +29,9 @@ def test_its_maps_are_the_means_of_the_heads_and_small_to_send(text: str) -> Non
     assert n <= 12
     for record, own in zip(trace.attention, sent.reshape(-1, n, n), strict=True):
         last = np.array([record.pattern[head, -1] for head in range(8)]).mean(axis=0)
-        assert own[-1, -len(shown) :] == pytest.approx(1 + 254 * last[-len(shown) :], abs=0.6)
+        assert own[-1, -len(shown) :] == pytest.approx(
+            1 + 254 * np.sqrt(last[-len(shown) :]), abs=0.6
+        )
         assert not own[1, 2:].any(), "masked"
     assert len(json.dumps(part.spec)) < 4_000 + 60 * len(trace.tokens)
 

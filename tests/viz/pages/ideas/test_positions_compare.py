@@ -46,7 +46,7 @@ def without_numbers(cells: dict[str, str]) -> dict[str, str]:
 
 def test_compare_shows_five_models_on_one_sentence() -> None:
     app = open_page("Positional encoding", sentence=TOM, compare="yes", layer="1", head="2")
-    drawn = chart(app, "patterns").data[0::2]
+    drawn = chart(app, "patterns").data[:-1:2]
     for scheme, heat in zip(SCHEMES, drawn, strict=True):
         record = trace_of(scheme_model(scheme), TOM).attention[1]
         shown = z(heat)
@@ -160,7 +160,7 @@ def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> No
     app = open_page("Positional encoding", compare="yes")
     note = next(line for line in lines(app, "note") if line.startswith("Not found"))
     assert "positions-sinusoidal, positions-learned" in note
-    assert len(chart(app, "patterns").data) == 2 * 3
+    assert len(chart(app, "patterns").data) == 2 * 3 + 1, "and the colour bar"
     assert any("in 3 models" in x.value for x in app.markdown)
 
 

@@ -19,7 +19,7 @@ def test_lens_page_shows_what_every_layer_says() -> None:
     app = open_page("Logit lens", sentence=TOM, layer="L1", token="7")
     trace, vocabulary = stories_trace(TOM), stories().tokenizer
     lens = logit_lens(trace, stories().model)
-    heat, written = chart(app, "lens").data
+    heat, written, _ = chart(app, "lens").data
     assert z(heat) == pytest.approx(lens.probs[..., 0], abs=1e-6)
     assert z(heat)[-1] == pytest.approx(softmax(trace.logits).max(axis=-1), abs=1e-5)
     said = [vocabulary.token_strings([i])[0] for i in trace.logits.argmax(axis=-1)]
@@ -49,7 +49,7 @@ def test_lens_of_a_long_sentence_shows_a_window() -> None:
     text = " ".join(22 * ["The red ball was big."])
     app = open_page("Logit lens", sentence=text, lens_start="24")
     assert len(strip(app)) == 132
-    heat, written = chart(app, "lens").data
+    heat, written, _ = chart(app, "lens").data
     assert numbers(heat["x"]).tolist() == list(range(24, 48))
     assert z(heat).shape == (7, 24)
     assert len(written["text"]) == 7 * 24

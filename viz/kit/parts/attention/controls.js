@@ -18,7 +18,7 @@ export class Controls {
     this.hideFirst = toggle(
       "Hide attention sink (first token)",
       (isOn) => scope.set({ hide_first: isOn }),
-      "Hides the column of the first token and fits the colours to the rest; weights, sums, entropy and what is saved stay as they are",
+      "Hides the column of the first token; weights, sums, entropy and what is saved stay as they are",
     );
     this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
     this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);

@@ -2,6 +2,7 @@
 // or the arrow keys open it; the bars beside a grid stand for whole layers and whole heads and open
 // their mean.
 
+import { same } from "../../conversation.js";
 import { digits, html, svg } from "../../dom.js";
 import { GAP, Grid } from "../../marks/grid.js";
 import { mean } from "../../measures.js";
@@ -17,7 +18,7 @@ const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
 const TILE = { least: 6, most: 74 };
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
-  "The stronger the colour, the larger the weight (its square root). Where there is room a word on a map says what its head does most on this";
+  "The stronger the colour, the larger the weight. Where there is room a word on a map says what its head does most on this";
 const BARS = "Bars: sharpness, the mean of each row’s maximum";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 
@@ -77,7 +78,7 @@ export class Overview {
     const { run } = told;
     const turn = ++this.#turn;
     this.#chosen = { attention: run.group(undefined).name, ...chosen };
-    const isSame = this.#told?.run === run && this.#palette === palette;
+    const isSame = this.#told?.run === run && same(this.#palette, palette);
     const tiles = isSame ? null : await Promise.all(run.about.groups.map((x) => run.tiles(x)));
     if (turn !== this.#turn) return;
     if (tiles) [this.#told, this.#tiles, this.#palette, this.#width] = [told, tiles, palette, 0];

@@ -3,7 +3,7 @@
 import { digits } from "../../dom.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { argmax, columnSums, rowEntropies } from "../../measures.js";
-import { signedScale, weightScale } from "../../patterns.js";
+import { WEIGHTS, signedScale } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { Picture, Sides } from "../../figure.js" */
@@ -24,7 +24,7 @@ import { short } from "./formulas.js";
 export function pictureOf(stage, { loaded, between, weights, pick }) {
   const { head, steps } = loaded;
   if (stage === "weights")
-    return { ...weights, scale: weightScale(weights), sides: sidesOf(weights, head, pick) };
+    return { ...weights, scale: WEIGHTS, sides: sidesOf(weights, head, pick) };
   const values = steps[stage] ?? steps.weights;
   const { rowTitle, columnTitle } = between;
   const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };

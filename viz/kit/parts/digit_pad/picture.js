@@ -1,9 +1,12 @@
 // A picture with the weights of one row of patches laid over it; the class token beside it.
 
+import { weightShare } from "../../colors.js";
 import { digits, html, setAll, svg } from "../../dom.js";
 import { cellAfter } from "../../keyboard.js";
 
 /** @import { Numbers } from "../../maths.js" */
+
+/** @import { Palette } from "../../wire.js" */
 
 const UNIT = 12; // of the drawing, for a pixel
 
@@ -79,17 +82,18 @@ export class Picture {
   }
 
   /**
-   * The weights of a row on the patches; the strongest is as dense as can be.
+   * The weights of a row on the patches, denser where their colours are stronger.
    *
    * @param {number} query
    * @param {Numbers} row that on the class token first
+   * @param {Palette} palette
    */
-  weigh(query, row) {
+  weigh(query, row, palette) {
     this.#query = query;
-    const most = row.subarray(1).reduce((a, b) => Math.max(a, b), 1e-12);
     this.#cells.forEach((cell, i) => {
       const weight = row[i + 1];
-      setAll(cell, { "fill-opacity": (0.85 * weight) / most, "data-weight": digits(weight, 4) });
+      const opacity = 0.85 * weightShare(weight, palette);
+      setAll(cell, { "fill-opacity": opacity, "data-weight": digits(weight, 4) });
     });
     this.frame.toggleAttribute("hidden", !query);
     const cell = this.#cells[query - 1];

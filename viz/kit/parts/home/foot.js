@@ -1,6 +1,7 @@
 // Below the picture: play or pause, what is seen in a sentence, and the scale. For who does not see
 // the picture, what the last token attends to.
 
+import { weightLegend } from "../../colors.js";
 import { html } from "../../dom.js";
 
 import { quoted } from "./caption.js";
@@ -19,12 +20,12 @@ export class Foot {
     this.play = html("button", on);
     this.says = html("p", { class: "hl-home-says", role: "status" });
     this.edges = html("ol", { class: "hl-hidden", "aria-label": "Strongest attention" });
-    const scale = html("span", { class: "hl-home-scale" }, "attention 0 ", html("i"), " 1");
+    this.scale = html("span", { class: "hl-home-scale" });
     const from = html("small", { class: "hl-home-source" }, model.source);
     const onchange = () => model.choose({ sink: !this.hides.checked });
     this.hides = html("input", { type: "checkbox", onchange });
     this.sink = html("label", { class: "hl-home-sink", hidden: true });
-    const parts = [this.play, this.says, this.sink, from, scale, share, this.edges];
+    const parts = [this.play, this.says, this.sink, from, this.scale, share, this.edges];
     this.node = html("div", { class: "hl-home-foot" }, ...parts);
   }
 
@@ -37,6 +38,13 @@ export class Foot {
     if (text !== this.says.textContent) this.says.replaceChildren(...words);
     this.play.textContent = isPlaying ? "❚❚" : "▶";
     this.play.setAttribute("aria-label", isPlaying ? "Pause" : "Play");
+  }
+
+  /** @param {import("../../wire.js").Palette} palette */
+  showScale(palette) {
+    const ramp = html("i", { style: `background:linear-gradient(90deg, ${palette.sequential})` });
+    const [name] = weightLegend(palette).split(","); // its ends stand beside the ramp
+    this.scale.replaceChildren(html("span", null, name), "0", ramp, "1");
   }
 
   /** @param {Run} run */

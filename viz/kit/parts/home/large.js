@@ -4,7 +4,7 @@
 import { digits, html } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { matrix } from "../../maths.js";
-import { COMES_LATER, pictured } from "../../patterns.js";
+import { COMES_LATER, WEIGHTS, pictured } from "../../patterns.js";
 import { quoted } from "./caption.js";
 import { clamp } from "./layout.js";
 
@@ -117,7 +117,6 @@ export class Large {
     const hidden = Uint8Array.from(
       cells((row, key) => (run.isToken(row) && run.isMasked(head.column, row, key) ? 1 : 0)),
     );
-    const scale = { name: "weight", low: 0, high: 1 };
     const titles = { rowTitle: "query", columnTitle: "key" };
     const { axis } = run.spec;
     const labels = {
@@ -125,7 +124,7 @@ export class Large {
       columnLabels: axis.slice(columns.from, columns.to),
     };
     pictured(this.host, `Attention of ${run.nameOf(head)} as a heat map`);
-    await this.map.draw({ values, hidden, blank, scale, ...titles, ...labels }, palette);
+    await this.map.draw({ values, hidden, blank, scale: WEIGHTS, ...titles, ...labels }, palette);
   }
 
   /** The rows of its queries and of its keys. */

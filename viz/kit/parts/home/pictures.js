@@ -1,12 +1,10 @@
 // Arrays as pictures of a pixel for each number, painted once for each run and palette.
 
-import { ramp } from "../../colors.js";
+import { ramp, weightShare } from "../../colors.js";
 import { N_COLUMNS } from "./layout.js";
 
 /** @import { Palette } from "../../wire.js" */
 /** @import { Run } from "./numbers.js" */
-
-const POWER = 0.7; // small weights are lifted a little; the legend is bent alike
 
 /**
  * Small maps (heads to the right, columns down; masked cells are clear), strips of vectors, and the
@@ -21,8 +19,11 @@ const POWER = 0.7; // small weights are lifted a little; the legend is bent alik
  * @param {Palette} palette
  * @returns {Pictures}
  */
-export function picturesOf(run, { sequential, diverging }) {
+export function picturesOf(run, palette) {
   const { size: n, arrays, spec } = run;
+  const { sequential, diverging } = palette;
+  /** @param {number} weight */
+  const level = (weight) => Math.round(255 * weightShare(weight, palette));
   const [weights, signs] = [ramp(sequential), ramp(diverging)];
   /** @param {import("../../maths.js").Numbers} values @param {number} most */
   const strip = (values, most) =>
@@ -53,29 +54,6 @@ function imageOf(pixels) {
   const side = Math.round(Math.sqrt(pixels.length));
   const greys = Uint8ClampedArray.from({ length: 3 * 256 }, (_, i) => Math.floor(i / 3));
   return painted(side, side, greys, (x, y) => Math.round(255 * pixels[y * side + x]));
-}
-
-/**
- * Which of 256 colours a weight has, from 0 to 1.
- *
- * @param {number} weight
- */
-export function level(weight) {
-  return Math.round(255 * Math.min(Math.max(weight, 0), 1) ** POWER);
-}
-
-/**
- * The scale of weights from 0 to 1 as CSS.
- *
- * @param {Palette} palette
- */
-export function bentRamp({ sequential }) {
-  const table = ramp(sequential);
-  const stops = Array.from({ length: 11 }, (_, i) => {
-    const from = 3 * level(i / 10);
-    return `rgb(${table.subarray(from, from + 3).join(",")})`;
-  });
-  return `linear-gradient(90deg, ${stops.join(",")})`;
 }
 
 /**

@@ -7,7 +7,7 @@ import { captioned } from "./caption.js";
 import { drawFlow } from "./flow.js";
 import { goalOf } from "./goals.js";
 import { HEADER, clamp, frontAt, layout, rowsOf } from "./layout.js";
-import { bentRamp, picturesOf } from "./pictures.js";
+import { picturesOf } from "./pictures.js";
 import { Fades, eased } from "./timeline.js";
 
 /** @import { Palette } from "../../wire.js" */
@@ -64,10 +64,10 @@ export class Screen {
   }
 
   dress() {
-    const { model, el, run } = this.home;
+    const { model, el, run, foot } = this.home;
     const { light, dark } = model.get("themes");
     this.palette = dressed(el, { light, dark });
-    el.style.setProperty("--hl-ramp", bentRamp(this.palette));
+    foot.showScale(this.palette);
     if (run) this.#pictures = picturesOf(run, this.palette);
     this.soon();
   }

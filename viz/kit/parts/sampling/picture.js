@@ -1,6 +1,7 @@
 // The map of the new tokens as a picture: one row per new token, one column per token of the text.
 
 import { matrix } from "../../maths.js";
+import { WEIGHTS } from "../../patterns.js";
 
 /** @import { Picture } from "../../figure.js" */
 /** @import { WriterData, WriterStep } from "./wire.js" */
@@ -17,13 +18,11 @@ export function pictureOf({ steps, axis, n_prompt }, weightsOf) {
   const columns = n_prompt + steps.length - 1;
   const values = matrix(steps.length, columns);
   const hidden = new Uint8Array(values.values.length).fill(1);
-  let high = 0;
   steps.forEach((step, i) =>
     weightsOf(step).forEach((weight, j) => {
       const place = i * columns + step.n_dropped + j;
       values.values[place] = weight;
       hidden[place] = 0;
-      high = Math.max(high, weight);
     }),
   );
   return {
@@ -33,6 +32,6 @@ export function pictureOf({ steps, axis, n_prompt }, weightsOf) {
     columnLabels: axis.slice(0, columns),
     rowTitle: "new token",
     columnTitle: "attends to",
-    scale: { name: "weight", low: 0, high: high || 1 },
+    scale: WEIGHTS,
   };
 }

@@ -11,7 +11,7 @@ import {
   pairsInWords,
   patternTable,
   pictured,
-  sharedWeightScale,
+  WEIGHTS,
   shownPattern,
   signedScale,
   weightAt,
@@ -129,10 +129,9 @@ export class CompareView extends View {
     const third = differenceOf(first, second);
     this.#sides = [first, second, third];
     const titles = [name, other.name, `${name} − ${other.name}`];
-    const weights = sharedWeightScale([first, second]);
     const delta = third.values;
     const visible = Array.from(delta.values).filter((_, i) => !third.blank[i]);
-    const scales = [weights, weights, signedScale("difference of weights", visible)];
+    const scales = [WEIGHTS, WEIGHTS, signedScale("difference of weights", visible)];
     const spoken = [
       pairsInWords(first),
       pairsInWords(second),

@@ -11,7 +11,7 @@ import { View } from "../view.js";
 /** @import { Attention } from "../../attention.js" */
 
 const SAYS =
-  "Click a word to choose it. The shade is the weight, one scale for both lines; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
+  "Click a word to choose it. The shade is the weight; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
 
 /** @import { Shades } from "../../../marks/shades.js" */
 
@@ -105,14 +105,11 @@ export class SentenceView extends View {
       isMasked: (i) => isMasked(i, key),
       isBlank: (i) => isBlank(i, key),
     };
-    const high = Math.max(0, ...visible(ofRow), ...visible(ofColumn)) || 1;
     this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
     const ofKey = ["What attends to ", html("bdi", null, columns[key]), ": its column"];
     this.#title(1, ofKey, ofColumn);
     const { palette } = this.scope;
-    [ofRow, ofColumn].forEach((shades, i) =>
-      drawShades(this.parts[i].picture, shades, { palette, high }),
-    );
+    [ofRow, ofColumn].forEach((shades, i) => drawShades(this.parts[i].picture, shades, palette));
     this.#describe(0, `${rows[token]} attends to`, ofRow);
     this.#describe(1, `What attends to ${columns[key]}`, ofColumn);
   }

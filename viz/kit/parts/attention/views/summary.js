@@ -10,7 +10,7 @@ import {
   patternTable,
   pictured,
   weightAt,
-  weightScale,
+  WEIGHTS,
 } from "../../../patterns.js";
 import { View } from "../view.js";
 
@@ -59,7 +59,7 @@ export class SummaryView extends View {
     const said = [`${name}. `, ...rowSumsInWords(shown.values), " ", ...pairs, hidden];
     this.says.replaceChildren(...said);
     pictured(this.map, `${name}. ${pairsInWords(shown)}`);
-    await this.heatMap.draw({ ...shown, scale: weightScale(shown) }, palette);
+    await this.heatMap.draw({ ...shown, scale: WEIGHTS }, palette);
   }
 
   #drawControls() {

@@ -10,7 +10,7 @@ import {
   pairsInWords,
   patternTable,
   pictured,
-  sharedWeightScale,
+  WEIGHTS,
   weightAt,
 } from "../../../patterns.js";
 import { asRadios, reasonsOf } from "../controls.js";
@@ -104,10 +104,9 @@ export class WhatIfView extends View {
     const text = data.changes.find(({ name }) => name === change)?.text ?? TITLES[1];
     this.maps[1].title.textContent =
       change === "temperature" ? `temperature ${tau.toFixed(1)}` : text;
-    const scale = sharedWeightScale(this.#sides);
     for (const [i, map] of this.maps.entries()) {
       pictured(map.host, `${map.title.textContent}: ${pairsInWords(this.#sides[i])}`);
-      await map.heatMap.draw({ ...this.#sides[i], scale }, palette);
+      await map.heatMap.draw({ ...this.#sides[i], scale: WEIGHTS }, palette);
     }
     this.#summarise(original.weights, modified.weights, mask);
   }
