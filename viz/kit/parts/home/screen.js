@@ -178,7 +178,7 @@ export class Screen {
     tokens.place(scene);
     const from = focus ? run.queryIn(query, focus.column) : query;
     const isTinted = isLooking || (flow.picture && time.at >= time.NEXT);
-    tokens.tint(run, from, isTinted ? run.row(from, focus) : null);
+    tokens.tint(run, from, isTinted ? run.row(from, focus) : null, this.palette);
     const shown = eased(time.done(time.NEXT)) * (flight ? 1 - time.done(time.FLY) : 1);
     const isOther = isLooking || answering !== run.asked;
     next.show(scene, (place) => this.home.label(place), isOther ? 1 : shown);

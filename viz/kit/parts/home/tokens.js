@@ -1,11 +1,13 @@
 // The tokens of the text in rows, at the left of everything; of a picture its patches.
 
+import { weightShare } from "../../colors.js";
 import { html } from "../../dom.js";
 import { HEADER } from "./layout.js";
 import { TOKENS, eased, staggered } from "./timeline.js";
 
 /** @import { Run } from "./numbers.js" */
 /** @import { Scene } from "./scene.js" */
+/** @import { Palette } from "../../wire.js" */
 
 const LEAST_Y = 14; // pixels: half a button
 const PITCH = 26; // of the tokens above a picture
@@ -148,14 +150,14 @@ export class Tokens {
    * @param {Run} run
    * @param {number} query
    * @param {number[] | null} row
+   * @param {Palette} palette
    */
-  tint(run, query, row) {
-    const state = [query, ...(row ?? [])].join();
+  tint(run, query, row, palette) {
+    const state = [query, palette.small_weights, ...(row ?? [])].join();
     if (state === this.#tinted) return;
     this.#tinted = state;
-    const most = Math.max(1e-9, ...(row ?? [1]));
     this.buttons.forEach((node, i) => {
-      node.style.setProperty("--share", row ? (row[i] / most).toFixed(3) : "0");
+      node.style.setProperty("--share", row ? weightShare(row[i], palette).toFixed(3) : "0");
       node.classList.toggle("hl-query", i === query);
       node.classList.toggle("hl-later", Boolean(row) && run.isLater(query, i));
     });
