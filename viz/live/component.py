@@ -58,7 +58,7 @@ def show(
 
     `chosen` is what is chosen in it now, where that is not what the part was made with.
     """
-    key = key or f"{part.name}-part"  # no name of a setting
+    key = key or part.name
     store.share(part.by_id)
 
     def keep_differing() -> None:

@@ -668,7 +668,7 @@ while (plot.chart.matches('[data-busy]')) await new Promise(resolve => setTimeou
 marks.plot = () => plot.read();
 const cells = matrix(1, 2, Float64Array.of(-Infinity, 0.5));
 const table = place('div').appendChild(numberTable('t', ['<b>', ''], cells));
-fillTable(table, 't', cells, true);
+fillTable(table, 't', cells, () => 'rgb(1,2,3)');
 marks.table = () => [...table.querySelectorAll('b, td')].map(({textContent}) => textContent);
 lifetime.keep(() => (globalThis.isOver = true));
 globalThis.end = () => lifetime.end();

@@ -106,7 +106,7 @@ def assert_is_text(text: str, pages: Sequence[str]) -> None:
         if page != "Home":  # it shows the tokens itself
             assert [label for label, _ in strip(app)] == token_labels(trace.tokens)
         assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-        specs = [sent["spec"] for sent in charts(app)]
+        specs = [sent["figure"] for sent in charts(app)]
         bodies = [element.proto.body for element in app.get("html")]
         assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
         if page == "Attention":

@@ -13,7 +13,7 @@ from viz.kit.wire import Bounds, Option, bounds_data, options_data
 MASS = Bounds(0.1, 1.0, 0.05)  # cumulative attention shown
 TAU = Bounds(0.1, 4.0, 0.1)  # attention temperature
 
-# By name in settings and in the URL, as on screen; a view has a class of its own in microscope.js.
+# By name in settings and in the URL, as on screen; a view has a class of its own in stage.js.
 VIEWS = {
     "map": "Step by step",
     "lines": "Lines",

@@ -25,6 +25,7 @@ from viz.kit.run import OVER
 from viz.kit.wire import Settings
 from viz.live import component
 
+KEY = "attention-part"  # `attention` is a setting
 PLAIN = (  # settings that depend on nothing but themselves
     settings.VIEW.given(options=tuple(VIEWS)),
     settings.MASS.given(**MASS._asdict()),
@@ -47,7 +48,7 @@ def render(view: View) -> None:
     trace, key = view.run.trace, view.run.key
     takes_text = "text" in view.offers
     part = attention_part(trace, key, view.model, chosen, others, takes_text=takes_text)
-    component.show(part, on_change=state.take_over)
+    component.show(part, key=KEY, on_change=state.take_over)
     _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",

@@ -15,7 +15,7 @@ const LETTER = 0.53; // average width of a letter by its height
 const KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
 
 /**
- * The row of export buttons of a microscope.
+ * The row of export buttons of the part.
  *
  * @param {Attention} scope
  */

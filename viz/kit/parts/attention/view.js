@@ -1,4 +1,4 @@
-// What the views of the microscope share: their place, and that they end.
+// What the views of Attention share: their place, and that they end.
 
 import { shownPattern } from "../../patterns.js";
 
