@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import Sheet, build
-from viz.figures.heatmap import Axis, Look, colored, heat_map, signed, weights
+from viz.figures.heatmap import Axis, Look, Scale, colored, heat_map, signed
 from viz.figures.labels import NARROW, thinned
 from viz.theme import Palette
 
@@ -85,7 +85,7 @@ def without_map(probabilities: np.ndarray, colors: Palette, title: str) -> go.Fi
     return heat_map(
         probabilities.reshape(side, side),
         (Axis("row", labels), Axis("column", labels)),
-        weights("probability"),
+        Scale("probability", 0.0, 1.0),
         colors,
         title=title,
         look=Look(turned=0, height=HEIGHT),

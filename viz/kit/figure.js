@@ -12,6 +12,7 @@ const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
 const STRETCH = 1.6; // how much higher than wide, or wider, a cell may be on a wall
+const OUT_OF_SIGHT = -99; // a row and a column that no map has
 export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 export const BAR = 32; // longest bar beside a map, in pixels
 
@@ -105,7 +106,8 @@ export function traces({ values, scale, hidden, blank, sides }, palette, barLeng
  */
 function weightBar(colorbar, palette) {
   const colorscale = plotlyScale(palette.sequential);
-  return { type: "heatmap", z: [[NaN]], zmin: 0, zmax: 1, hoverinfo: "none", colorscale, colorbar };
+  const place = { x: [OUT_OF_SIGHT], y: [OUT_OF_SIGHT], z: [[0]] }; // without a value no bar is drawn
+  return { type: "heatmap", ...place, zmin: 0, zmax: 1, hoverinfo: "none", colorscale, colorbar };
 }
 
 /**

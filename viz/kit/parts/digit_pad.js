@@ -74,7 +74,7 @@ export class Sketch extends Instrument {
     this.title = html("h2", { class: "hl-title" });
     this.line = html("p", { class: "hl-caption" });
     this.grid = new Grid(
-      "hl-grid-of-heads",
+      "hl-overview",
       { left: 28, top: 18, beside: 2 },
       {
         point: () => {},
