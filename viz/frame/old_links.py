@@ -40,6 +40,7 @@ OLD_VALUES = {
     ("page", "Lens"): "Logit lens",
     ("page", "Cache"): "KV cache",
     ("page", "Predict"): "Next token",
+    ("page", "Sampling"): "Next token",
     ("page", "Generate"): "Next token",
 }
 

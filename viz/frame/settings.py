@@ -106,13 +106,14 @@ CHANGES = Changes("changes", "Changes on the way", (), page="Next token", most=1
 FULL = {"stop": "stop", "slide": "slide window"}
 AT_LIMIT = named("full", "At the context limit", FULL, "Next token")
 
-# --- Attention: all are chosen inside the part -------------------------------------------
+# --- Attention: all are chosen inside the part -------------------------------------------------
 
 VIEW = Choice[str]("view", "View", "map", page="Attention")
 STAGE = Choice[str]("stage", "Stage", "weights", page="Attention")
 MASS = Number("mass", "Cumulative attention shown", 0.8, page="Attention")
 CHANGE = Choice[str]("change", "Change", "scale", page="Attention")
 TAU = Number("tau", "Attention temperature", 2.0, page="Attention")
+FLIPPED = Cells("flipped", "Cells masked by hand", (), page="Attention")
 AGAINST = Choice[str]("against", "Compare with", "head", page="Attention")
 OTHER = Pair("other", "Compare with head", None, page="Attention")
 HOW = Choice[str]("how", "Aggregate", "mean", page="Attention")

@@ -61,7 +61,7 @@ function base64Of(buffer) {
 
 /** @typedef {{values: Float64Array | Float32Array | Uint8Array | Int32Array, shape: number[]}} Decoded */
 
-/** @type {Record<string, new (bytes: ArrayBuffer) => Decoded["values"]>} */
+/** @type {Record<string, {new (bytes: ArrayBuffer): Decoded["values"], BYTES_PER_ELEMENT: number}>} */
 const KINDS = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, i4: Int32Array };
 
 /**
@@ -73,8 +73,9 @@ const KINDS = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, i4: Int32Arr
  * @returns {Decoded}
  */
 export function decoded(bytes, dtype, shape) {
-  const values = new KINDS[dtype](bytes);
-  const size = shape.reduce((a, b) => a * b, 1);
-  if (values.length !== size) throw new Error(`${values.length} numbers came instead of ${size}`);
-  return { values, shape };
+  const Kind = KINDS[dtype];
+  const size = shape.reduce((a, b) => a * b, Kind.BYTES_PER_ELEMENT);
+  if (bytes.byteLength !== size)
+    throw new MissingArrays(`${bytes.byteLength} bytes came instead of ${size}.`);
+  return { values: new Kind(bytes), shape };
 }

@@ -316,6 +316,16 @@ export function isInside(axis, i) {
 }
 
 /**
+ * The length of a bar beside the map; of what is no share, as the sum of weights that are no numbers,
+ * the least.
+ *
+ * @param {number} share
+ */
+export function sideLength(share) {
+  return share > 0 ? Math.max(1, BAR * Math.min(share, 1)) : 1;
+}
+
+/**
  * One stroke along each run of hidden cells on an anti-diagonal; fewer where cells are many.
  *
  * @param {Numbers} hidden

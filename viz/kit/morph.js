@@ -43,8 +43,19 @@ export function fade(before, chart, host) {
   const [x, y, width, height] = [now.left - left, now.top - top, now.width, now.height].map(
     (pixels) => pixels / enlargement(chart),
   );
-  before.style.cssText = `left:${x}px;top:${y}px;width:${width}px;height:${height}px`;
+  putAt(before, x, y, width, height);
   host.append(before);
   const gone = () => before.remove();
   before.animate({ opacity: [1, 0] }, MORPH_MS).finished.then(gone, gone);
+}
+
+/**
+ * @param {HTMLElement} node
+ * @param {number} left
+ * @param {number} top
+ * @param {number} width
+ * @param {number} height
+ */
+export function putAt(node, left, top, width, height) {
+  node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }

@@ -26,6 +26,7 @@ OPENS = """const [{ open }, part] = await Promise.all(%s.map((name) => import(ur
 const contents = JSON.parse(document.getElementById("contents").textContent);
 open(part.default, document.getElementById("headlight"), contents);
 """
+_KEY = token_bytes()  # nobody can work out what others have open
 _INDEX = re.compile(r"[0-9]{1,6}")
 _PLACE = re.compile(r'"?/\*(\w+)\*/"?')  # what is filled in page.html
 
@@ -45,7 +46,7 @@ class Shared:
         """What a browser is told of it; its id is new when its numbers are."""
         array = self.array
         about = {"dtype": array.dtype.str[1:], "shape": list(array.shape), "split": self.split}
-        digest = hashlib.blake2b(json.dumps(about).encode(), digest_size=16)
+        digest = hashlib.blake2b(json.dumps(about).encode(), digest_size=16, key=_KEY)
         digest.update(array.data if isinstance(array, np.ndarray) else token_bytes())
         return {"id": digest.hexdigest(), **about}
 

@@ -74,9 +74,9 @@ export class PartHost {
     if (answer?.status === 200) return answer.arrayBuffer();
     this.#isLost = answer?.status === 204;
     if (this.#isLost && this.#data) this.receiver.lost?.(this.#data.key);
-    throw new MissingArrays(
-      answer ? "The app is asked again." : "The app does not answer; what was opened still works.",
-    );
+    if (!answer) throw new MissingArrays("The app does not answer; what was opened still works.");
+    const isNone = this.#isLost ? "The app is asked again." : "The app does not have it.";
+    throw new MissingArrays(isNone);
   }
 
   /**

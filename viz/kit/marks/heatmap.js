@@ -3,8 +3,17 @@
 // Plotly's own hover reports at most twenty times a second, so the cell is found from its axes here.
 
 import { html, setAll, svg } from "../dom.js";
-import { BAR, ZOOMED_FROM, isInside, layout, span, ticks, traces, unnamed } from "../figure.js";
-import { cellsOf, fade, haveSameCells } from "../morph.js";
+import {
+  ZOOMED_FROM,
+  sideLength,
+  isInside,
+  layout,
+  span,
+  ticks,
+  traces,
+  unnamed,
+} from "../figure.js";
+import { cellsOf, fade, haveSameCells, putAt } from "../morph.js";
 import { NO_CLOUD, loadPlotly } from "../plotly.js";
 import { enlargement, roomOnWall } from "../wall.js";
 
@@ -136,9 +145,9 @@ export class HeatMap {
     this.#width = this.host.clientWidth;
     const sizes = { ...this.sizes, room: roomOnWall(this.host) };
     const frame = layout(picture, palette, this.#width, sizes);
-    const barLength = Math.min(190, this.#width - frame.margin.l - frame.margin.r);
+    const length = Math.min(190, this.#width - frame.margin.l - frame.margin.r);
     this.#frame = frame;
-    const data = traces(picture, palette, barLength);
+    const data = traces(picture, palette, length);
     this.#drawing = Plotly.react(this.chart, data, unnamed(frame), this.#config(picture));
     await this.#drawing;
     if (this.lifetime.isOver) return;
@@ -242,13 +251,13 @@ export class HeatMap {
     sides.rows.forEach(({ share, tip }, i) => {
       if (!isInside(yaxis, i)) return;
       const [y, thick] = span(yaxis, i, 0.8);
-      const box = { x: right, y, height: thick, width: Math.max(1, BAR * share) };
+      const box = { x: right, y, height: thick, width: sideLength(share) };
       bar(box, tip, () => sides.pickRow(i));
     });
     sides.columns.forEach(({ share, tip }, j) => {
       if (!isInside(xaxis, j)) return;
       const [x, thick] = span(xaxis, j, 0.8);
-      const box = { x, y: below, width: thick, height: Math.max(1, BAR * share) };
+      const box = { x, y: below, width: thick, height: sideLength(share) };
       bar(box, tip, () => sides.pickColumn(j));
     });
   }
@@ -363,17 +372,6 @@ export class HeatMap {
     if (this.picture && Math.abs(width - this.#width) > 2 && width > 0)
       this.draw(this.picture, this.palette);
   }
-}
-
-/**
- * @param {HTMLElement} node
- * @param {number} left
- * @param {number} top
- * @param {number} width
- * @param {number} height
- */
-function putAt(node, left, top, width, height) {
-  node.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
 }
 
 /**

@@ -41,6 +41,7 @@ const WIDE = 980; // pixels from which the overview stands beside the map, as in
  * @property {number} mass
  * @property {string} change
  * @property {number} tau
+ * @property {string} flipped cells whose mask is turned over, such as 3-1.5-2
  * @property {string} against
  * @property {[number, number] | null} other
  * @property {string} second
@@ -328,8 +329,12 @@ export class Attention extends Instrument {
     const drawn = this.#onScreen;
     this.#onScreen = null;
     const { attention, layer, head } = this.settings;
-    const again = () => this.set({ attention, layer, head });
-    this.complain(error instanceof Error ? error.message : String(error), again);
+    const again = this.model.channel.ask // what a file does not hold never comes
+      ? () => this.set({ attention, layer, head })
+      : undefined;
+    const name = this.run.nameOf(this.group, layer, head);
+    const message = error instanceof Error ? error.message : String(error);
+    this.complain(`${name} is not here. ${message}`, again);
     this.root.removeAttribute("aria-busy");
     if (!(error instanceof MissingArrays)) return console.warn(error);
     if (this.#shownHead?.key !== this.data.key) return this.#clear();

@@ -42,6 +42,7 @@ CHANGES = {
     "scale": "without scaling",
     "mask": "without the mask",
     "temperature": "attention temperature",
+    "cells": "cells masked by hand",
 }
 AGAINST = {"head": "another head", "sentence": "another sentence"}
 HOW = {"mean": "mean", "maximum": "maximum"}
@@ -82,6 +83,7 @@ STATE: Mapping[str, Any] = {  # what is chosen before anybody chose
     "mass": 0.8,
     "change": "scale",
     "tau": 2.0,
+    "flipped": "",
     "against": "head",
     "other": None,
     "second": "",

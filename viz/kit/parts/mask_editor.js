@@ -10,7 +10,7 @@ import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { strongestPairs } from "../measures.js";
 import { WEIGHTS, focusable, pairsInWords, shownPattern } from "../patterns.js";
-import * as edits from "./mask_editor/edits.js";
+import * as edits from "../edits.js";
 import { editMarks } from "./mask_editor/marks.js";
 import { drawNext } from "./mask_editor/next_tokens.js";
 import { keepFingers, paintFrom } from "./mask_editor/painting.js";

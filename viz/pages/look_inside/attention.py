@@ -81,6 +81,7 @@ def _chosen(view: View) -> Settings:
     group = view.group
     cell = settings.CELL.given(limits=(n_queries, n_keys))
     state.only_for(view.sentence, cell)
+    state.only_for(view.sentence, settings.FLIPPED)
     bounded = (
         cell,
         settings.STAGE.given(options=stages_of(view.record)),
@@ -90,6 +91,8 @@ def _chosen(view: View) -> Settings:
     shown: list[Setting[Any]] = [*PLAIN, *bounded]
     token = state.value(settings.TOKEN.given(options=range(-1, n_queries)))
     head["token"] = None if token < 0 else token  # the browser's word for no token
+    flipped = settings.FLIPPED.given(n=max(n_queries, n_keys))
+    head[flipped.name] = flipped.text(state.value(flipped))
     return head | {setting.name: state.value(setting) for setting in shown}
 
 

@@ -37,6 +37,7 @@ def microscope_settings(**changes: object) -> Settings:
         "mass": 0.8,
         "change": "scale",
         "tau": 2.0,
+        "flipped": "",
         "against": "head",
         "other": None,
         "second": "",

@@ -17,7 +17,7 @@ from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 
 LAYER, HEAD = 2, 4
 HARNESS = """async () => {
-    globalThis.edits = await import('/kit/parts/mask_editor/edits.js');
+    globalThis.edits = await import('/kit/edits.js');
 }"""
 PLACE = """([row, column]) => {
     const chart = document.querySelector('.js-plotly-plot'), {xaxis, yaxis} = chart._fullLayout;

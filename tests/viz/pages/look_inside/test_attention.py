@@ -26,6 +26,7 @@ VALID_LIVE = {
     "mass": ("0.5", 0.5),
     "change": ("temperature", "temperature"),
     "tau": ("0.5", 0.5),
+    "flipped": ("5-3.6-6", "5-3.6-6"),
     "against": ("sentence", "sentence"),
     "other": ("1-6", [1, 6]),
     "second": (HOSTILE, HOSTILE),

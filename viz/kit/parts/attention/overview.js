@@ -194,13 +194,13 @@ class Charted {
     const layers = Array.from({ length: n_layers }, (_, i) => {
       const height = Math.min(high * 0.5, 14);
       const y = MARGIN.top + (i + 0.5) * high - height / 2;
-      const width = most * this.#layerSharpness(i);
+      const width = Math.max(0, most * this.#layerSharpness(i));
       return svg("rect", { class: "hl-bar", x: right, y, height, width });
     });
     const heads = Array.from({ length: n_heads }, (_, i) => {
       const width = Math.min(wide * 0.5, 14);
       const x = MARGIN.left + (i + 0.5) * wide - width / 2;
-      const height = most * this.#headSharpness(i);
+      const height = Math.max(0, most * this.#headSharpness(i));
       return svg("rect", { class: "hl-bar", x, y: below, width, height });
     });
     return [...layers, ...heads];

@@ -37,7 +37,6 @@ export class Stage {
 
   /** Make other views for other settings. */
   retire() {
-    for (const view of this.#views.values()) view.leave();
     this.#retired.push(...this.#views.values());
     this.#views.clear();
   }

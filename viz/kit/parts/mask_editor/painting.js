@@ -1,10 +1,10 @@
 // A mouse, pen or finger that paints cells until it is released.
 
-import { cellsBetween } from "./edits.js";
+import { cellsBetween } from "../../edits.js";
 
 /** @import { HeatMap } from "../../marks/heatmap.js" */
 /** @import { Lifetime } from "../../lifetime.js" */
-/** @import { Cell } from "./edits.js" */
+/** @import { Cell } from "../../edits.js" */
 
 /**
  * Follow the pointer from a cell on.

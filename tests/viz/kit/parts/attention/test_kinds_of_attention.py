@@ -89,12 +89,14 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page) ->
         found = shown(bare, "map")
         assert found.shape == values.shape
         assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
+        expect(bare.locator(".hl-view-map .colorbar")).to_have_count(1)
         lit = bare.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
         assert set(lit) == {stage}
     stages = bare.locator("input[name=hl-stage]").evaluate_all("x => x.map(y => y.value)")
     assert stages == list(steps_of(record, 3))
 
 
+BOX = "at => instrument.view.maps[1].heatMap.boxOf(...at)"
 OFF = """() => {
     const map = document.querySelector('.hl-view-map .hl-map');
     const {yaxis} = map.querySelector('.js-plotly-plot')._fullLayout;
@@ -250,6 +252,25 @@ def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page) -
     expect(bare.locator(".hl-instrument > [data-why]")).to_have_text(
         "Compare: there is one head alone."
     )
+
+
+def test_a_cell_masked_by_hand_changes_its_row_alone(bare: Page) -> None:
+    """Of a map that is not square; a second click lets it be attended to again."""
+    record = group_of(CROSS).records[1]
+    open_microscope(bare, attention=CROSS, layer=1, head=3, view="whatif", change="cells")
+    row, column = 2, int(record.pattern[3, 2].argmax())
+    mask = np.broadcast_to(record.mask_of(3), record.pattern.shape[1:]).copy()
+    for expected_edits in (f"{row}-{column}", ""):
+        mask[row, column] ^= True
+        expected = dataclasses.replace(record, mask=mask).pattern_of(3)
+        map_ = bare.locator(".hl-view-whatif section:nth-child(2) .hl-map")
+        map_.scroll_into_view_if_needed()
+        place, box = map_.bounding_box(), bare.evaluate(BOX, [row, column])
+        bare.mouse.click(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
+        bare.wait_for_function("edits => instrument.settings.flipped === edits", arg=expected_edits)
+        expect(bare.locator(".hl-live[aria-busy]")).to_have_count(0)
+        found = shown(bare, "whatif", "section:nth-child(2)")
+        assert found == pytest.approx(masked(expected, mask), abs=1e-5, nan_ok=True)
 
 
 def test_exports_name_the_kind_and_both_streams(bare: Page) -> None:

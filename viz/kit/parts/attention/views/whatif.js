@@ -1,6 +1,7 @@
-// One thing changed: no scale, no mask, another temperature; both sides shown.
+// One thing changed: no scale, no mask, another temperature, cells masked; both sides shown.
 
 import { check, digits, html, radios, setAll, slider, svg, numbered } from "../../../dom.js";
+import { editedWith, flipped, readEdits, writtenEdits } from "../../../edits.js";
 import { HeatMap } from "../../../marks/heatmap.js";
 import { mapped, steps } from "../../../maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../../measures.js";
@@ -65,6 +66,7 @@ export class WhatIfView extends View {
     const host = html("div", { class: "hl-map" });
     const heatMap = new HeatMap(host, this.lifetime, {
       point: (row, column) => this.#point(row, column),
+      pick: (row, column) => this.#flip(row, column),
       most: HEIGHT,
     });
     return { title: html("h3", null, title), host, heatMap };
@@ -94,9 +96,11 @@ export class WhatIfView extends View {
     const { change, tau } = settings;
     check(this.change, change);
     this.heat.hidden = change !== "temperature";
-    const modified = !original.product ? original : steps(head, changesOf(change, tau));
     const mask = head.mask.values;
-    const open = change === "mask" ? mapped(head.mask, () => 1).values : mask;
+    const open = this.#openCells();
+    const changed = { ...head, mask: { ...head.mask, values: open } };
+    const modified = !original.product ? original : steps(changed, changesOf(change, tau));
+    for (const { host } of this.maps) host.classList.toggle("hl-turnable", change === "cells");
     this.#sides = [
       this.shownInTokens(original.weights, mask),
       this.shownInTokens(modified.weights, open),
@@ -109,6 +113,32 @@ export class WhatIfView extends View {
       await map.heatMap.draw({ ...this.#sides[i], scale: WEIGHTS }, palette);
     }
     this.#summarise(original.weights, modified.weights, mask);
+  }
+
+  /** The cells that the modified side may attend to. */
+  #openCells() {
+    const { settings, loaded } = this.scope;
+    const { mask } = loaded.head;
+    if (settings.change === "mask") return mapped(mask, () => 1).values;
+    if (settings.change !== "cells") return mask.values;
+    const { rows, columns, values } = mask;
+    return flipped(values, readEdits(settings.flipped, rows, columns));
+  }
+
+  /**
+   * Mask a cell, or let it be attended to.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  #flip(row, column) {
+    const { settings, loaded } = this.scope;
+    if (settings.change !== "cells") return;
+    const { rows, columns, values } = loaded.head.mask;
+    const edits = readEdits(settings.flipped, rows, columns);
+    const at = row * columns + column;
+    const isOpen = !flipped(values, edits)[at];
+    this.scope.set({ flipped: writtenEdits(editedWith(edits, values, [at], isOpen), columns) });
   }
 
   /** A head's softmax has its sink as one key more. */
@@ -130,8 +160,10 @@ export class WhatIfView extends View {
     const leak =
       change === "mask" ? [" ", share, " % of the attention goes to cells the mask forbids."] : [];
     const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    const said =
-      before === after
+    const isUntouched = change === "cells" && !this.scope.settings.flipped;
+    const said = isUntouched
+      ? ["Click a cell of either map: it is masked, or no longer. Click it again to undo."]
+      : before === after
         ? ["What a change would do cannot be computed for this head: both sides are the run’s."]
         : ["Mean row entropy: ", was, " bits original, ", is, " modified.", ...leak, left];
     this.says.replaceChildren(...said);
@@ -220,5 +252,6 @@ export class WhatIfView extends View {
  */
 function changesOf(change, tau) {
   if (change === "temperature") return { temperature: tau };
+  if (change === "cells") return {};
   return change === "mask" ? { mask: false } : { scale: false };
 }

@@ -1,6 +1,6 @@
 // Edits of a mask: which cells differ from the mask as it was, as a set of places and as text.
 
-/** @import { Numbers } from "../../maths.js" */
+/** @import { Numbers } from "./maths.js" */
 
 const PAIR = /^(\d{1,9})-(\d{1,9})$/;
 
@@ -35,7 +35,7 @@ export function writtenEdits(edits, columns) {
 /**
  * The mask with its edited cells turned over.
  *
- * @param {Uint8Array} base
+ * @param {Numbers} base
  * @param {Set<number>} edits
  */
 export function flipped(base, edits) {
@@ -48,7 +48,7 @@ export function flipped(base, edits) {
  * The edits with some cells shown or hidden: a cell that is as it was is no edit.
  *
  * @param {Set<number>} edits
- * @param {Uint8Array} base
+ * @param {Numbers} base
  * @param {number[]} cells
  * @param {boolean} isShown
  */
