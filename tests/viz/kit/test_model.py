@@ -79,4 +79,4 @@ def test_an_array_is_loaded_once_and_asked_for_again_if_it_was_lost(page: Page) 
     short = {**about, "shape": [2, 4]}
     page.evaluate("about => told(0, {}, {a: {...about, id: 'short'}})", short)
     message = page.evaluate("model.load('a', 0).catch(x => x.message)")
-    assert message == "3 numbers came instead of 4"
+    assert message == "12 bytes came instead of 16."
