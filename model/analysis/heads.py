@@ -75,11 +75,11 @@ def strongest_pair(pattern: np.ndarray, kind: AttentionKind = "self") -> tuple[i
     In self-attention the first key, often a sink for attention that has nowhere else to go, and
     the diagonal, a token that attends to itself, are passed over when something else is left.
     """
-    candidates = pattern.copy()
+    candidates = np.nan_to_num(pattern)
     if kind == "self":
         candidates[:, 0] = 0.0
         np.fill_diagonal(candidates, 0.0)
-    best = candidates if candidates.max(initial=0.0) > 0 else pattern
+    best = candidates if candidates.max(initial=0.0) > 0 else np.nan_to_num(pattern)
     query, key = np.unravel_index(best.argmax(), best.shape)
     return int(query), int(key)
 

@@ -77,6 +77,7 @@ def folders() -> dict[str, Path]:
     return found
 
 
+@once_a_look
 def is_of_transformers(folder: Path) -> bool:
     """Whether transformers reads what a folder holds, by its config.json, or would with peft."""
     if _is_file(folder / ADAPTER) or is_gguf(folder):

@@ -108,7 +108,7 @@ def _destination(entry: Destination, title: str) -> str:
     mark = _mark(first.icon.removeprefix(":material/").removesuffix(":"))
     others = [page for page in entry.pages if name != page.title] if is_open else []
     # Where the chosen model does not suit the entry itself, another one shows all of its pages.
-    is_any = not models.suits(first)
+    is_any = bool(others) and not models.suits(first)
     below = [x.title for x in others if title == x.title or is_any or models.suits(x)]
     links = "".join(_link(page, page, _current(page == title)) for page in below)
     current = ' aria-current="true"' if title in below else _current(is_open)

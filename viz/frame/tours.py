@@ -18,6 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.files import read_text
 from model.lines import quoted, spelled
+from model.sources.places import once_a_look
 from viz.frame import ASSETS, notices, state
 from viz.frame.old_links import modern
 from viz.frame.rail import Lesson
@@ -104,6 +105,7 @@ def found() -> tuple[Tour, ...]:
     return _found()[0]
 
 
+@once_a_look
 def _found() -> tuple[tuple[Tour, ...], list[str]]:
     """The tours in the order of their files' names, and a line for each file that is none."""
     tours, faults = [], []

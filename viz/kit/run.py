@@ -127,7 +127,7 @@ def _of_layer(record: AttentionRecord, ids: np.ndarray | None) -> tuple[Data, np
 
 def _words(patterns: np.ndarray, kind: AttentionKind) -> Data:
     """Of each head how sharp it is and its strongest pair, as query, key and weight."""
-    pairs = [strongest_pair(np.nan_to_num(pattern), kind) for pattern in patterns]
+    pairs = [strongest_pair(pattern, kind) for pattern in patterns]
     return {
         "sharpness": [finite(value) for value in sharpness(patterns, kind)],
         "strongest": [[*pair, finite(patterns[head][pair])] for head, pair in enumerate(pairs)],
@@ -146,6 +146,8 @@ def _role(role: Role | None) -> list[str | float] | None:
 def _tiles_of_numbers(pattern: np.ndarray) -> np.ndarray:
     """Small maps, (H, rows, columns), in which NaN and infinity are grey."""
     are_numbers = np.isfinite(pattern)
+    if are_numbers.all():
+        return tiles(pattern, np.ones((1, 1, 1), bool))
     return tiles(np.where(are_numbers, pattern, 0), are_numbers)
 
 

@@ -28,6 +28,16 @@ def tile_weights(levels: np.ndarray) -> np.ndarray:
 
 def _merge_cells(values: np.ndarray, merge: int) -> np.ndarray:
     """Maximum over merge × merge cells of the last two axes; the last cells may be fewer."""
-    for axis in (-1, -2) if merge > 1 else ():
-        values = np.maximum.reduceat(values, range(0, values.shape[axis], merge), axis=axis)
+    for _ in range(2 if merge > 1 else 0):
+        values = _merge_rows(values, merge).swapaxes(-1, -2)
     return values
+
+
+def _merge_rows(values: np.ndarray, merge: int) -> np.ndarray:
+    """Maximum over so many neighbouring rows; whole rows at once, as a reduction would not do."""
+    found = values[..., ::merge, :].copy()
+    for first in range(1, merge):
+        rows = values[..., first::merge, :]
+        held = found[..., : rows.shape[-2], :]
+        np.maximum(held, rows, out=held)
+    return found

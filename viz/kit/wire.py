@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ def options_data(options: Sequence[Option]) -> list[Data]:
     return [option._asdict() for option in options]
 
 
+@lru_cache(maxsize=2)
 def themes_data(*, small_weights: bool = True) -> Data:
     """Both themes as the browser takes them."""
     found = {kind: palette(kind, small_weights=small_weights) for kind in ("light", "dark")}

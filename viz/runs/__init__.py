@@ -64,6 +64,9 @@ MOST_LOGITS = LONG * 4096 * 7  # of all layers; of more the logit lens is not ma
 LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
+# Streamlit looks at each field of a dataclass by itself, which takes a millisecond and more.
+BY_NAME = {ModelHandle: repr}
+
 # Of texts, as long as a run of them is kept.
 _TRACES: WeakValueDictionary[tuple[ModelHandle, tuple[int, ...]], Trace] = WeakValueDictionary()
 
@@ -164,7 +167,7 @@ def described(name: str) -> str:
         return called(name)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def _what_it_is(handle: ModelHandle) -> tuple[str, ...]:
     return table.described(handle)
 
@@ -187,7 +190,7 @@ def handle_of(name: str, device: str) -> ModelHandle:
     return table.handle_of(name, device)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_NAME)
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
     found = table.open_model(handle)
