@@ -442,6 +442,13 @@ def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
     alone.evaluate(NOTEBOOK, [text, traits_of(live)])
     assert alone.evaluate("ask({x: [1]})") == {"asked": {"x": [1]}}
     assert alone.evaluate("ask({})") == "ask something"
+    nobody_answers = """() => {
+        listeners['msg:custom'] = [];
+        const asked = ask({x: 1});
+        listeners.comm_live_update.forEach(act => act());
+        return asked;
+    }"""
+    assert alone.evaluate(nobody_answers) == "Python is gone; run the cell again"
 
 
 def test_python_answers_questions_in_the_app(bare: Page) -> None:

@@ -8,7 +8,7 @@ import { loadPlotly, plotlyFrom } from "../plotly.js";
 
 /** @import { Told } from "../model.js" */
 
-const WAIT_MS = 10_000; // a kernel that is busy answers late, one that is gone never
+const LONG_MS = 60_000; // for where nobody says that the kernel is gone: a busy one answers late
 const TRAITS = ["spec", "settings", "arrays", "themes", "asks", "acked"];
 
 /**
@@ -114,12 +114,20 @@ function asker(widget, lifetime) {
     if (error) waiting?.reject(new Error(error));
     else waiting?.resolve(said);
   };
-  widget.on("msg:custom", answered);
-  lifetime.keep(() => widget.off("msg:custom", answered));
+  const gone = () => {
+    for (const { reject } of asked.values())
+      reject(new Error("Python is gone; run the cell again"));
+    asked.clear();
+  };
+  const heard = { "msg:custom": answered, comm_live_update: gone };
+  for (const [event, act] of Object.entries(heard)) {
+    widget.on(event, act);
+    lifetime.keep(() => widget.off(event, act));
+  }
   return (wanted) =>
     new Promise((resolve, reject) => {
-      const late = () => reject(new Error("Python does not answer; run the cell again"));
-      const cancel = lifetime.timeout(late, WAIT_MS);
+      const late = () => reject(new Error("Python is busy or gone; run the cell again"));
+      const cancel = lifetime.timeout(late, LONG_MS);
       const id = Math.random().toString(36).slice(2);
       asked.set(id, {
         resolve: (said) => (cancel(), resolve(said)),
