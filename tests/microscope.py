@@ -76,7 +76,7 @@ def terms(page: Page) -> dict[str, list[float]]:
 
 def choose(page: Page, name: str, value: str) -> None:
     """Click a radio button of the microscope."""
-    radio = page.locator(f"input[name=hl-{name}][value={value}]")
+    radio = page.locator(f"input[name^=hl-{name}][value={value}]")
     radio.evaluate("node => node.scrollIntoView({block: 'center'})")  # not below the sticky bar
     radio.click(force=True)
 

@@ -25,7 +25,7 @@ BETWEEN = 100
 WORDS = ["the", "cat", "dog", "sat", "saw", "a", "big", "red", "ball", "ran", "to", "Lily", "was"]
 CHOICES = "section[data-testid=stMain] [role=radio]:visible, .hl-live [type=radio]"
 SLIDERS = ".hl-live input[type=range]:visible"
-FIRST_VIEW = "input[name=hl-view][value=map]"
+FIRST_VIEW = "input[name^=hl-view][value=map]"
 REST = 1_500  # milliseconds
 PRESSED = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
 

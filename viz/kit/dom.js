@@ -167,6 +167,7 @@ export function operand(value) {
  * @param {(value: string) => void} pick
  */
 export function radios(name, label, options, chosen, pick) {
+  name += `-${Math.random().toString(36).slice(2)}`; // a notebook has several views on one page
   const group = html(
     "fieldset",
     { class: "hl-radios" },

@@ -102,7 +102,7 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
     expect(says).to_contain_text(f", key {last}")
     expect(alone.locator("[aria-live=polite]").first).to_contain_text("masked: it comes later")
     for view, shown in (("lines", ".hl-lines"), ("compare", "h3"), ("summary", "h2")):
-        alone.locator(f"input[name=hl-view][value={view}]").check(force=True)
+        alone.locator(f"input[name^=hl-view][value={view}]").check(force=True)
         drawn(alone, f"run L4 H6 {view}")
         expect(alone.locator(shown).first).to_be_visible()
     expect(alone.get_by_role("button", name="HTML")).to_have_count(0)  # this file is one
@@ -548,6 +548,7 @@ def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
     expect(views).to_have_count(2)
     for i in range(2):
         expect(views.nth(i)).to_have_attribute("data-drawn", "run L1 H0 map weights")
+        expect(views.nth(i).get_by_role("radio", name="Step by step")).to_be_checked()
     grid = views.first.locator(".hl-overview")
     grid.focus()
     for key in ("ArrowRight", "ArrowDown"):

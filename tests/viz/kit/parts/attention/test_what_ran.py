@@ -127,7 +127,7 @@ def test_a_stage_that_is_left_out_names_the_head_and_the_run_is_drawn(
     assert error == pytest.approx(np.abs(computed - record.pattern[2]).max(), rel=1e-4)
     expect(bare.locator(".hl-error:visible")).to_contain_text("What follows from q and k of L1 H2")
     assert bare.evaluate(TABLE) == pytest.approx(record.pattern[2].ravel(), abs=DRAWN)
-    expect(bare.locator("input[name=hl-stage]")).to_have_count(2)
+    expect(bare.locator("input[name^=hl-stage]")).to_have_count(2)
 
 
 def test_a_stage_that_nobody_knows_is_said_and_the_run_is_drawn(bare: Page) -> None:
