@@ -75,11 +75,11 @@ def strongest_pair(pattern: np.ndarray, kind: AttentionKind = "self") -> tuple[i
     In self-attention the first key, often a sink for attention that has nowhere else to go, and
     the diagonal, a token that attends to itself, are passed over when something else is left.
     """
-    candidates = np.nan_to_num(pattern)
+    candidates = np.fmax(pattern, 0.0)  # NaN is no weight
     if kind == "self":
         candidates[:, 0] = 0.0
         np.fill_diagonal(candidates, 0.0)
-    best = candidates if candidates.max(initial=0.0) > 0 else np.nan_to_num(pattern)
+    best = candidates if candidates.max(initial=0.0) > 0 else np.fmax(pattern, 0.0)
     query, key = np.unravel_index(best.argmax(), best.shape)
     return int(query), int(key)
 
@@ -357,7 +357,7 @@ def _with_sink(record: AttentionRecord) -> tuple[np.ndarray, np.ndarray]:
 def _entropies(patterns: np.ndarray) -> np.ndarray:
     """−Σ p ln p of each row."""
     logs = np.log(patterns, out=np.zeros_like(patterns), where=patterns > 0)
-    return -(patterns * logs).sum(axis=-1)
+    return -np.multiply(patterns, logs, out=logs).sum(axis=-1)
 
 
 def _has_choice(mask: np.ndarray) -> np.ndarray:
