@@ -10,7 +10,7 @@ from model.capture import capture_image
 from tests.model.builders import tiny_vision
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
-from viz.kit.parts.attention import attention_part
+from viz.kit.parts.attention import STATE, attention_part
 from viz.kit.parts.by_hand import by_hand_part
 from viz.kit.parts.digit_pad import Shipped, digit_pad_part
 from viz.kit.parts.figure import figure_part
@@ -25,28 +25,9 @@ from viz.pages.lessons.by_hand import EXAMPLES
 TEXT = "The animal was too tired."
 
 
-def microscope_settings(**changes: object) -> Settings:
-    """Everything that is chosen in the microscope, at its default."""
-    settings = {
-        "layer": 0,
-        "head": 0,
-        "view": "map",
-        "stage": "weights",
-        "cell": None,
-        "token": None,
-        "mass": 0.8,
-        "change": "scale",
-        "tau": 2.0,
-        "flipped": "",
-        "against": "head",
-        "other": None,
-        "second": "",
-        "how": "mean",
-        "over": "layer",
-        "hide_first": False,
-        "words": False,
-    }
-    return settings | changes
+def attention_settings(**changes: object) -> Settings:
+    """Everything that is chosen in Attention, at its default."""
+    return {**STATE, **changes}
 
 
 def writer_steps(n: int) -> list[Data]:
@@ -67,9 +48,9 @@ def writer_steps(n: int) -> list[Data]:
     ]
 
 
-def microscope(head: int = 0) -> Part:
+def attention(head: int = 0) -> Part:
     """All heads of the shipped model on a sentence, the chosen one sent along."""
-    settings = microscope_settings(head=head)
+    settings = attention_settings(head=head)
     return attention_part(stories_trace(TEXT), "a key", "stories", settings)
 
 
@@ -118,7 +99,7 @@ def chart() -> Part:
 
 
 INSTRUMENTS = {
-    "attention": microscope,
+    "attention": attention,
     "sampling": writer,
     "mask_editor": editor,
     "rotation": rotor,

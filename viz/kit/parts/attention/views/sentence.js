@@ -4,7 +4,7 @@ import { digits, fillOnce, html, select, svg, numbered } from "../../../dom.js";
 import { asideOf, drawShades, strongest, visible } from "../../../marks/shades.js";
 import { rowOf } from "../../../maths.js";
 import { argmax } from "../../../measures.js";
-import { FIRST_HIDDEN, patternTable } from "../../../patterns.js";
+import { hiddenInWords, patternTable } from "../../../patterns.js";
 import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../../patterns.js" */
@@ -56,7 +56,7 @@ export class SentenceView extends View {
     ]);
     const list = this.tokens.querySelector("select");
     if (list) list.value = String(this.#token);
-    this.says.textContent = SAYS + (this.#shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "");
+    this.says.textContent = SAYS + hiddenInWords(this.#shown);
     this.#paint();
   }
 
