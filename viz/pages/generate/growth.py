@@ -108,7 +108,7 @@ class Growth:
         """Write on for a moment, and what is new since the tokens the browser has.
 
         `asked` has `known`, their number; `settings`, the sliders; and `at`, the token of the whole
-        text whose distribution is shown, or None. What a person does no page hears of is its `act`.
+        text whose distribution is shown, or None. What a person does in the text is its `act`.
         """
         writing, sliders = self.writing, asked.get("settings")
         with writing.lock:
@@ -263,9 +263,7 @@ def sampled(
     if new_tokens:
         writing.run(new_tokens)
     growth = Growth(None, writing, Alone(secrets.token_hex(8), trace, layer, head), vocabulary)
-    return growth.alone(
-        {**sampling_data(now), "at": None, "averaged": False, "act": None, "rests": 0}
-    )
+    return growth.alone({**sampling_data(now), "at": None, "averaged": False, "rests": 0})
 
 
 def another_seed(seed: int) -> int:

@@ -67,7 +67,7 @@ def writer_settings(**changes: object) -> Settings:
     """Everything that is chosen in the writer, at its default."""
     settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
     settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
-    return settings | {"at": None, "averaged": False, "act": None, "rests": 0} | changes
+    return settings | {"at": None, "averaged": False, "rests": 0} | changes
 
 
 def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Part:
