@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,11 +99,12 @@ class Growth:
     vocabulary: Sequence[str]
     is_greedy: bool = False
     part: Part | None = None  # as a browser has it; its arrays go with it
+    name: str = field(default_factory=partial(secrets.token_hex, 4))  # as no other text has it
 
     @property
     def key(self) -> str:
         """Another one when anything but head, steps and settings is."""
-        return f"{self.view.run.key}-{hash(self.request)}-{self.writing.version}"
+        return f"{self.view.run.key}-{self.name}-{self.writing.version}"
 
     def more(self, asked: Mapping[str, object]) -> Data:
         """Write on for a moment, and what is new since the tokens the browser has.
