@@ -57,8 +57,8 @@ export class Writer extends Instrument {
       most: MAP_HEIGHT,
     });
     const heads = [
-      { value: "no", text: "this head" },
-      { value: "yes", text: "mean of all heads" },
+      { name: "no", text: "this head" },
+      { name: "yes", text: "mean of all heads" },
     ];
     this.averaged = radios("hl-averaged", "Attention of", heads, "no", (value) =>
       this.set({ averaged: value === "yes" }),

@@ -72,16 +72,10 @@ export class Controls {
  * @param {(name: string) => void} pick
  */
 export function choice(name, label, options, pick) {
-  const offered = options.map((option) => ({
-    value: option.name,
-    text: option.text,
-    title: option.why,
-    disabled: option.why !== null,
-  }));
   const not = options.filter(({ why }) => why !== null);
   const why = not.map((option) => `${option.text}: ${option.why}`).join(" ");
   const reasons = html("p", { class: "hl-caption", "data-why": "", hidden: !why }, why);
-  return { radios: radios(name, label, offered, "", pick), reasons };
+  return { radios: radios(name, label, options, "", pick), reasons };
 }
 
 /**

@@ -50,10 +50,9 @@ export class Steps {
   draw() {
     const all = this.#all.map((step) => worded(step, this.scope.loaded.head));
     fillOnce(this.buttons, JSON.stringify(all), () => {
-      const options = all.map(({ name, text, says }) => ({ value: name, text, title: says }));
       /** @param {string} stage */
       const pick = (stage) => this.scope.set({ stage: /** @type {StepName} */ (stage) });
-      return [radios("hl-stage", "Stage", options, "", pick)];
+      return [radios("hl-stage", "Stage", all, "", pick)];
     });
     check(this.buttons, this.now);
     const { text, says } = all.find(({ name }) => name === this.now) ?? all[0];

@@ -1,6 +1,6 @@
 // Two heads, or one head on two inputs, and the signed difference.
 
-import { check, fillOnce, html, select, numbered } from "../../../dom.js";
+import { check, fillLists, html, select, numbered } from "../../../dom.js";
 import { mapped } from "../../../maths.js";
 import { mean } from "../../../measures.js";
 import { hiddenInWords, pairsInWords, shownPattern, signedScale } from "../../../patterns.js";
@@ -121,15 +121,14 @@ export class CompareView extends MapsView {
     if (this.#kind === "head") {
       const { name, n_layers, n_heads } = this.scope.group;
       const what = `${name} ${n_layers} × ${n_heads} heads`;
-      fillOnce(this.others, what, () => this.#headBoxes());
-      this.others.querySelectorAll("select").forEach((list, i) => {
-        list.value = String(this.scope.other[i]);
-      });
+      fillLists(this.others, what, () => this.#headBoxes(), this.scope.other);
       return;
     }
     const { runs } = this.scope.data;
     const names = runs.map(({ name = "" }) => name);
-    fillOnce(this.others, `runs ${names.join()}`, () => this.#runBoxes(names));
+    fillLists(this.others, `runs ${names.join()}`, () => this.#runBoxes(names), [
+      Math.min(this.#run, runs.length - 1),
+    ]);
   }
 
   /**
@@ -155,7 +154,7 @@ export class CompareView extends MapsView {
       this.#run = Number(i);
       this.scope.redraw();
     };
-    return [field, select("Run", options, this.#run, pick)];
+    return [field, select("Run", options, pick)];
   }
 
   #headBoxes() {
@@ -165,7 +164,7 @@ export class CompareView extends MapsView {
     const box = (what, n, side) => {
       /** @type {[number, string][]} */
       const options = Array.from({ length: n }, (_, i) => [i, `${what[0].toUpperCase()}${i}`]);
-      return select(`Compare with: ${what}`, options, scope.other[side], (value) => {
+      return select(`Compare with: ${what}`, options, (value) => {
         const [layer, head] = scope.other;
         scope.set({ other: side ? [layer, Number(value)] : [Number(value), head] });
       });

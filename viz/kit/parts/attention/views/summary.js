@@ -1,6 +1,6 @@
 // Many heads in one map: their mean or their maximum.
 
-import { fillOnce, select, numbered } from "../../../dom.js";
+import { fillLists, select, numbered } from "../../../dom.js";
 import { rowOf } from "../../../maths.js";
 import { hiddenInWords, pairsPlaced } from "../../../patterns.js";
 import { MapsView } from "../maps.js";
@@ -43,16 +43,13 @@ export class SummaryView extends MapsView {
     /** @type {[string, string][]} */
     const hows = this.scope.data.how.map(({ name, text }) => [name, text]);
     const spans = this.#spans();
-    fillOnce(this.controls, [this.scope.group.name, ...spans].join(), () => [
-      select("Summary", hows, how, (value) => this.scope.set({ how: value })),
-      select("Over", spans, over, (value) =>
+    const make = () => [
+      select("Summary", hows, (value) => this.scope.set({ how: value })),
+      select("Over", spans, (value) =>
         this.scope.set({ over: /** @type {"layer" | "head" | "all"} */ (value) }),
       ),
-    ]);
-    const lists = this.controls.querySelectorAll("select");
-    [how, over].forEach((value, i) => {
-      lists[i].value = value;
-    });
+    ];
+    fillLists(this.controls, [this.scope.group.name, ...spans].join(), make, [how, over]);
   }
 
   /**
