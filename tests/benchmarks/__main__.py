@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.benchmarks import capture, decoding, microscope, page, rounds, sampler, schemes
+from tests.benchmarks import attention, capture, decoding, page, rounds, sampler, schemes
 from tests.screen import PATIENCE
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "capture": capture.measure,
     "page": page.measure,
-    "microscope": microscope.measure,
+    "attention": attention.measure,
     "sampler": sampler.measure,
     "schemes": schemes.measure,
     "decoding": decoding.measure,

@@ -42,7 +42,6 @@ def measure() -> dict[str, float]:
         "order": list(DEFAULT_ORDER),
         "at": None,
         "averaged": False,
-        "act": None,
         "rests": 0,
     }
     tokens = [f" token {i}" for i in range(VOCABULARY)]

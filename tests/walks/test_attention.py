@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.conftest import PageLog
-from tests.microscope import (
+from tests.attention import (
     choose,
     number,
     open_head,
@@ -20,6 +19,7 @@ from tests.microscope import (
     terms,
     wait_for,
 )
+from tests.conftest import PageLog
 from tests.screen import (
     HOSTILE,
     TOM,

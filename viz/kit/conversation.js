@@ -24,8 +24,6 @@ const REMEMBERED = 50; // values sent of one setting that Python may still come 
 export class Conversation {
   /** The last turn; null until Python has named one. @type {number | null} */
   #turn = null;
-  /** The last turn that Python has taken over. */
-  #acked = 0;
   /** @type {Record<string, Change>} */
   #changes = {};
   /** What was sent of each setting, the newest last. @type {Record<string, unknown[]>} */
@@ -57,7 +55,6 @@ export class Conversation {
    */
   settingsNow({ settings, acked }) {
     this.#turn ??= acked;
-    this.#acked = acked;
     for (const [name, { turn }] of Object.entries(this.#changes)) {
       const isAcknowledged = turn !== null && turn <= acked;
       if (isAcknowledged || this.#isChosenElsewhere(name, settings[name]))
@@ -88,11 +85,6 @@ export class Conversation {
   change(values) {
     for (const [name, value] of Object.entries(values)) this.#changes[name] = { value, turn: null };
     this.#sendSoon();
-  }
-
-  /** Whether Python has yet to answer: what came last was made without what it was sent. */
-  get isAwaiting() {
-    return (this.#turn ?? 0) > this.#acked;
   }
 
   /** Whether something changed here is not sent yet, or not acknowledged. */

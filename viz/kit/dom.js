@@ -9,6 +9,12 @@ const UNTRANSLATED = new Set(["bdi", "math", "svg"]);
 /** @import { Bounds } from "./wire.js" */
 
 /**
+ * One of several things to choose from: `why` says why it cannot be chosen, `says` what it is.
+ *
+ * @typedef {{name: string, text: string, why?: string | null, says?: string}} Choice
+ */
+
+/**
  * Attributes of an element: true is an attribute without a value; false, null and undefined are
  * none; names that start with `on` are listeners.
  *
@@ -162,7 +168,7 @@ export function operand(value) {
  *
  * @param {string} name
  * @param {string} label for those who do not see it
- * @param {{value: string, text: string, title?: string | null, disabled?: boolean}[]} options
+ * @param {Choice[]} options
  * @param {string} chosen
  * @param {(value: string) => void} pick
  */
@@ -173,11 +179,11 @@ export function radios(name, label, options, chosen, pick) {
     { class: "hl-radios" },
     html("legend", { class: "hl-hidden" }, label),
   );
-  for (const { value, text, title, disabled } of options) {
-    const checked = value === chosen;
+  for (const { name: value, text, why, says } of options) {
+    const is = { checked: value === chosen, disabled: Boolean(why) };
     const act = { onchange: () => pick(value) };
-    const input = html("input", { type: "radio", name, value, checked, disabled, ...act });
-    group.append(html("label", { title }, input, html("span", null, text)));
+    const input = html("input", { type: "radio", name, value, ...is, ...act });
+    group.append(html("label", { title: why ?? says }, input, html("span", null, text)));
   }
   return group;
 }
@@ -197,14 +203,11 @@ export function check(group, value) {
  *
  * @param {string} label
  * @param {[string | number, string][]} options value and text of each
- * @param {string | number} chosen
  * @param {(value: string) => void} pick
  */
-export function select(label, options, chosen, pick) {
+export function select(label, options, pick) {
   const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
-  for (const [value, text] of options) {
-    list.append(html("option", { value, selected: String(value) === String(chosen) }, text));
-  }
+  for (const [value, text] of options) list.append(html("option", { value }, text));
   return html("label", { class: "hl-field" }, html("span", null, label), list);
 }
 
@@ -281,6 +284,21 @@ export function fillOnce(container, what, make) {
   if (container.dataset.holds === what) return;
   container.dataset.holds = what;
   container.replaceChildren(...make());
+}
+
+/**
+ * Fill a container with drop-down lists, unless it holds them, and have them say what is chosen.
+ *
+ * @param {HTMLElement} container
+ * @param {string} what tells one filling from another
+ * @param {() => Node[]} make
+ * @param {(string | number)[]} chosen
+ */
+export function fillLists(container, what, make, chosen) {
+  fillOnce(container, what, make);
+  container.querySelectorAll("select").forEach((list, i) => {
+    list.value = String(chosen[i]);
+  });
 }
 
 const KEEP_MS = 10_000; // how long a browser may take to begin with a download

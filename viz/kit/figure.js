@@ -6,6 +6,7 @@ import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.
 /** @import { Matrix, Numbers } from "./maths.js" */
 /** @import { Palette } from "./wire.js" */
 
+const MOST_CELL = 54.4; // pixels of a cell
 const TICK_ROOM = 12; // pixels a label needs across its own direction
 const ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1];
 const MOST_STROKES = 48;
@@ -58,7 +59,6 @@ export const BAR = 32; // longest bar beside a map, in pixels
  * How large a map may be, and what Plotly does when the mouse is dragged.
  *
  * @typedef {object} Sizes
- * @property {number} cell pixels of a cell
  * @property {number} most pixels of the height
  * @property {number} [room] pixels of the height there are on a wall
  * @property {"zoom" | false} [drag] undefined: zoom where there are many columns
@@ -225,7 +225,7 @@ function measures({ values, rowLabels, columnLabels, sides }, width, sizes) {
   const beside = sides ? BAR + 8 : 0;
   const left = 30 + LETTER * longest(rowLabels);
   const room = Math.max(width - left - 10 - beside, 80);
-  const size = Math.min(sizes.cell * 1.6, room / values.columns);
+  const size = Math.min(MOST_CELL, room / values.columns);
   const margin = {
     l: left,
     r: Math.max(width - left - size * values.columns, 8),

@@ -4,7 +4,6 @@ import { digits, html, numbered } from "./dom.js";
 import { matrix } from "./maths.js";
 import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from "./measures.js";
 
-/** @import { HeatMap } from "./marks/heatmap.js" */
 /** @import { Scale } from "./figure.js" */
 /** @import { Matrix, Numbers } from "./maths.js" */
 /** @import { Stream } from "./wire.js" */
@@ -197,9 +196,17 @@ function strongestOf(shown) {
 export const ASIDE = " (first token and self left out)";
 export const FIRST_ASIDE = " (first token left out)";
 
-/** What is said where a person has hidden the first token. */
-export const FIRST_HIDDEN =
+const FIRST_HIDDEN =
   "Hatched: the first token, hidden by choice. Its weights are what they are: they count in sums, entropy, differences and what is saved.";
+
+/**
+ * What is said after other words where a person has hidden the first token.
+ *
+ * @param {{blank?: Numbers}} shown
+ */
+export function hiddenInWords({ blank }) {
+  return blank?.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+}
 
 /** What is said of a cell whose key the query must not see yet. */
 export const COMES_LATER = "masked: it comes later";
@@ -290,18 +297,3 @@ export function patternTable({ values, rows, columns }) {
  *
  * @typedef {{caption: string, drawing: string | SVGSVGElement}} Drawing
  */
-
-/**
- * Maps with their titles, for export.
- *
- * @param {{title: Element, heatMap: HeatMap}[]} maps
- * @returns {Promise<Drawing[]>}
- */
-export function drawnMaps(maps) {
-  return Promise.all(
-    maps.map(async ({ title, heatMap }) => ({
-      caption: title.textContent ?? "",
-      drawing: await heatMap.svgText(),
-    })),
-  );
-}

@@ -48,21 +48,6 @@
  */
 
 /**
- * The heads of one stack and kind. `queries` and `keys` name streams.
- *
- * @typedef {object} Group
- * @property {string} name such as decoder.cross_attn
- * @property {string} title as on screen
- * @property {"self" | "cross"} kind
- * @property {string} queries
- * @property {string} keys
- * @property {number} n_layers
- * @property {number} n_heads
- * @property {string[]} sites address of each layer's attention
- * @property {PackedArray} tiles (layers · heads, rows, columns) bytes
- */
-
-/**
  * Where a number may lie.
  *
  * @typedef {object} Bounds

@@ -120,22 +120,6 @@ def test_lists_and_nothing_are_values_too(page: Page) -> None:
     assert now(page, 1, cell=[1, 2], order=["b", "a"])["cell"] is None
 
 
-def test_an_answer_is_awaited_until_it_is_there(page: Page) -> None:
-    """Through a drag, too, in which each value replaces the one that is on its way."""
-    awaits = "conversation.isAwaiting"
-    now(page, 7, layer=1)
-    assert not page.evaluate(awaits)
-    change(page, layer=2)
-    assert not page.evaluate(awaits), "nothing was sent yet"
-    rest(page)
-    change(page, layer=3)
-    assert page.evaluate(awaits)
-    now(page, 7, layer=1)
-    assert page.evaluate(awaits), "what came was made before"
-    now(page, 8, layer=2)
-    assert not page.evaluate(awaits)
-
-
 def test_what_an_answer_does_not_acknowledge_is_said_again(page: Page) -> None:
     """A message can be lost on its way; each time there is longer to wait."""
     now(page, 7, layer=1)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.viz.harness import as_sent, bare_page, open_instrument, receive, rest
-from tests.viz.kit.parts.made import INSTRUMENTS, microscope
+from tests.viz.kit.parts.made import INSTRUMENTS, attention
 
 # Counts what is under way: timers, frames, observers, and listeners on what outlives an instrument.
 # What plotly.js starts of its own is its own; its charts are purged, which is looked at too.
@@ -141,7 +141,7 @@ def test_what_is_over_takes_no_room(bare: Page) -> None:
 
 # What a person was doing when the page was left.
 BUSY = {
-    "attention": "instrument.view.play()",
+    "attention": "instrument.view.steps.play()",
     "sampling": "instrument.go(0)",
     "mask_editor": "document.querySelector('[data-do=row]').click()",
     "rotation": "(slider => { slider.value = 2; slider.dispatchEvent(new Event('input')); })"
@@ -163,8 +163,8 @@ def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
     assert alive(bare) == []
 
 
-def test_a_microscope_that_goes_while_it_loads_draws_nothing(bare: Page) -> None:
-    open_instrument(bare, as_sent(microscope()))
+def test_an_attention_that_goes_while_it_loads_draws_nothing(bare: Page) -> None:
+    open_instrument(bare, as_sent(attention()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
     bare.evaluate("(instrument.root.dataset.drawn = '', instrument.redraw(), host.destroy())")
     assert alive(bare) == []
@@ -175,10 +175,10 @@ def test_a_microscope_that_goes_while_it_loads_draws_nothing(bare: Page) -> None
 
 def test_views_that_are_replaced_are_let_go(bare: Page) -> None:
     """Settings from outside make new views; the old ones must not gather."""
-    open_instrument(bare, as_sent(microscope()))
+    open_instrument(bare, as_sent(attention()))
     bare.locator(".hl-live[data-drawn*=' ']").wait_for()
     n = len(alive(bare, "observer"))
     for head in (1, 2, 3, 4):
-        receive(bare, as_sent(microscope(head), acked=head))
+        receive(bare, as_sent(attention(head), acked=head))
         bare.locator(f".hl-live[data-drawn*=' H{head} ']").wait_for()
     assert len(alive(bare, "observer")) == n

@@ -44,7 +44,6 @@ const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
  * @property {() => void} [leave]
  * @property {() => void} [over]
  * @property {(axis: "row" | "column", i: number) => void} [name]
- * @property {number} [cell] pixels of a cell
  * @property {number} [most] pixels of the height
  * @property {"zoom" | false} [drag]
  * @property {boolean} [morphs] whether a picture of the same cells fades into the next one
@@ -76,14 +75,14 @@ export class HeatMap {
    * @param {Options} [options]
    */
   constructor(host, lifetime, options = {}) {
-    const { cell = 34, most = 560, drag, over = () => {}, name, morphs = false } = options;
+    const { most = 560, drag, over = () => {}, name, morphs = false } = options;
     this.host = host;
     this.lifetime = lifetime;
     this.over = over;
     this.name = name;
     this.morphs = morphs;
     /** @type {Sizes} */
-    this.sizes = { cell, most, drag };
+    this.sizes = { most, drag };
     this.chart = /** @type {Chart} */ (
       /** @type {HTMLElement} */ (html("div", { class: "hl-chart", translate: "no" }))
     );
@@ -102,13 +101,21 @@ export class HeatMap {
   /** @param {Options} options */
   #listen({ point, pick, leave }) {
     const { host } = this;
-    if (point) host.addEventListener("pointermove", (event) => this.#moved(event, point));
+    /** @type {(event: PointerEvent, report: OnCell) => void} */
+    const tell = (event, report) => {
+      const cell = this.cellAt(event);
+      if (cell) report(cell.row, cell.column);
+    };
+    if (point) host.addEventListener("pointermove", (event) => tell(event, point));
     if (leave) host.addEventListener("pointerleave", leave);
     if (!pick) return;
     /** @param {PointerEvent} down */
     const pressed = (down) => {
       /** @param {PointerEvent} up */
-      const released = (up) => this.#released(down, up, pick);
+      const released = (up) => {
+        const way = Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY);
+        if (way <= CLICK_SLACK) tell(up, pick);
+      };
       this.lifetime.listen(window, "pointerup", released, { capture: true, once: true });
     };
     host.addEventListener("pointerdown", pressed, true);
@@ -345,26 +352,6 @@ export class HeatMap {
     const { rows, columns } = this.picture.values;
     const exists = row >= 0 && column >= 0 && row < rows && column < columns;
     return exists && isInside(yaxis, row) && isInside(xaxis, column) ? { row, column } : null;
-  }
-
-  /**
-   * @param {PointerEvent} event
-   * @param {OnCell} point
-   */
-  #moved(event, point) {
-    const cell = this.cellAt(event);
-    if (cell) point(cell.row, cell.column);
-  }
-
-  /**
-   * @param {PointerEvent} down
-   * @param {PointerEvent} up
-   * @param {OnCell} pick
-   */
-  #released(down, up, pick) {
-    if (Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) > CLICK_SLACK) return;
-    const cell = this.cellAt(up);
-    if (cell) pick(cell.row, cell.column);
   }
 
   #resized() {

@@ -105,7 +105,6 @@ export class Attention extends Instrument {
       html("div", { class: "hl-row hl-head-row" }, this.title, this.controls.options),
       this.does,
       this.controls.tabs,
-      this.controls.reasons,
       this.stage.node,
       exportMenu(this),
     );

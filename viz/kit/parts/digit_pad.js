@@ -146,8 +146,7 @@ export class Sketch extends Instrument {
 
   /** @param {SketchData["ways"]} ways */
   #waysOf(ways) {
-    const options = ways.map(({ name, text }) => ({ value: name, text }));
-    return radios("sketch-way", "Whose attention", options, this.settings.way, (way) =>
+    return radios("sketch-way", "Whose attention", ways, this.settings.way, (way) =>
       this.set({ way }),
     );
   }

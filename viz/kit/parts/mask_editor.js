@@ -94,8 +94,8 @@ export class Editor extends Instrument {
 
   #makeDrag() {
     const options = [
-      { value: "paint", text: "Drag paints" },
-      { value: "zoom", text: "Drag zooms" },
+      { name: "paint", text: "Drag paints" },
+      { name: "zoom", text: "Drag zooms" },
     ];
     return radios("hl-drag", "Dragging the mouse", options, "paint", (value) => {
       this.heatMap.sizes.drag = value === "zoom" ? "zoom" : false;

@@ -45,7 +45,7 @@ export class Writer extends Instrument {
       () => this.#showDistribution(),
     );
     this.distribution = new Distribution(
-      (id) => this.#act("put", this.distribution.data?.at ?? 0, id),
+      (token) => this.#ask({ kind: "put", at: this.distribution.data?.at ?? 0, token }),
       () => this.#showDistribution(),
     );
     this.says = html("p", { class: "hl-caption hl-says", role: "status" });
@@ -57,32 +57,39 @@ export class Writer extends Instrument {
       most: MAP_HEIGHT,
     });
     const heads = [
-      { value: "no", text: "this head" },
-      { value: "yes", text: "mean of all heads" },
+      { name: "no", text: "this head" },
+      { name: "yes", text: "mean of all heads" },
     ];
     this.averaged = radios("hl-averaged", "Attention of", heads, "no", (value) =>
       this.set({ averaged: value === "yes" }),
     );
     this.again = button("Again from here", () =>
-      this.#act("again", /** @type {number} */ (this.settings.at), null),
+      this.#ask({ kind: "again", at: /** @type {number} */ (this.settings.at), token: null }),
     );
     this.writeOn = button("Write on", () =>
       this.#ask({ kind: this.data.running ? "stop" : "write" }),
     );
     this.newest = button("To the next token", () => this.go(this.data.labels.length));
-    this.feed = new Feed(this.lifetime, {
+    this.feed = this.#makeFeed();
+    root.replaceChildren(this.#layOut());
+    this.lifetime.watchSize(root, () => {
+      if (this.data) this.redraw();
+    });
+  }
+
+  #makeFeed() {
+    return new Feed(this.lifetime, {
       wants: () => this.#isFed,
       ask: (known) => this.model.ask(this.#question(known)),
       fits: ({ key, known, steps }) => {
         const here = this.data.steps.length;
         return key === this.data.key && known <= here && known + steps.length >= here;
       },
-      take: (more) => this.#grow(more),
+      take: (more) => {
+        this.#grow(more);
+        if (!more.running) this.#rest();
+      },
       failed: () => this.lifetime.timeout(() => this.#rest(), PATIENCE_MS),
-    });
-    root.replaceChildren(this.#layOut());
-    this.lifetime.watchSize(root, () => {
-      if (this.data) this.redraw();
     });
   }
 
@@ -103,12 +110,14 @@ export class Writer extends Instrument {
   }
 
   /**
-   * Where no page is drawn again, what was answered since then goes on.
+   * What was answered goes on, where no page is drawn again or one comes that was drawn before.
    *
    * @override
    */
   get spec() {
-    return (this.data?.alone && this.data) || super.spec;
+    const [{ data }, told] = [this, super.spec];
+    const isSame = data?.key === told.key && data.head === told.head;
+    return data?.alone || (isSame && data.steps.length > told.steps.length) ? data : told;
   }
 
   /**
@@ -138,7 +147,7 @@ export class Writer extends Instrument {
   }
 
   /**
-   * The text has grown; once it rests the page is drawn again, for what stands outside of here.
+   * The text has grown.
    *
    * @param {More} more
    */
@@ -152,14 +161,15 @@ export class Writer extends Instrument {
       axis: [...data.axis.slice(0, n), ...axis],
     };
     this.redraw();
-    if (now.running) return;
-    this.conversation.quiet = QUIET_MS;
-    if (!this.data.alone) this.#rest();
+    if (!now.running) this.conversation.quiet = QUIET_MS;
   }
 
-  /** Have the page run again, which writes on where nobody answered; what a person changed meanwhile goes along. */
+  /**
+   * Have the page run again, for what stands outside of here and to write on where nobody answered;
+   * what a person changed meanwhile goes along.
+   */
   #rest() {
-    this.model.choose({ rests: this.settings.rests + 1 });
+    if (!this.data.alone) this.model.choose({ rests: this.settings.rests + 1 });
   }
 
   // --- what a person does -------------------------------------------------------------------------
@@ -174,7 +184,7 @@ export class Writer extends Instrument {
     this.set({ at: at >= this.data.labels.length ? null : Math.max(1, at) });
     const wanted = this.settings.at ?? this.data.labels.length;
     const isHere = this.data.shown.some((one) => one.at === wanted);
-    if (this.data.alone && this.model.canAsk && !isHere) this.#ask(null);
+    if (this.model.canAsk && !this.#isFed && !isHere) this.#ask(null);
   }
 
   /**
@@ -191,40 +201,24 @@ export class Writer extends Instrument {
   }
 
   /**
-   * @param {Act["kind"]} kind
-   * @param {number} at
-   * @param {number | null} token
-   */
-  #act(kind, at, token) {
-    if (this.data.alone) {
-      this.#ask({ kind, at, token });
-      return;
-    }
-    const id = `${Date.now()}-${Math.random()}`;
-    this.set({ at: null, act: { id, kind, at, token } });
-    this.conversation.flush();
-  }
-
-  /**
-   * Where no page is drawn again Python is told here what a person does.
+   * Have Python do what a person does here, or bring what a chosen token was drawn from.
    *
-   * @param {{kind: Act["kind"], at?: number, token?: number | null} | null} act
+   * @param {Act | null} act
    */
   async #ask(act) {
-    const { steps, n_prompt } = this.data;
+    const { steps, n_prompt, key } = this.data;
     const known = act?.at === undefined ? steps.length : act.at - n_prompt;
     if (act?.at !== undefined) this.setQuietly({ at: null });
     try {
-      this.#grow(await this.model.ask({ ...this.#question(known), act }));
+      const more = await this.model.ask({ ...this.#question(known), act });
+      const isOther = ![key, more.key].includes(this.data.key); // another text came meanwhile
+      if (isOther || this.lifetime.isOver) return;
+      this.#grow(more);
+      if (act) this.#rest(); // the address then has it
       this.feed.goOn();
     } catch (error) {
       this.note.textContent = /** @type {Error} */ (error).message;
     }
-  }
-
-  /** Whether a person can have another text written. */
-  get #canAct() {
-    return !this.data.alone || this.model.canAsk;
   }
 
   // --- what is shown ------------------------------------------------------------------------------
@@ -243,9 +237,9 @@ export class Writer extends Instrument {
     const { at, averaged } = this.settings;
     check(this.averaged, averaged ? "yes" : "no");
     this.note.textContent = note;
-    this.writeOn.hidden = !this.data.alone || !this.#canAct;
+    this.writeOn.hidden = !this.data.alone || !this.model.canAsk;
     this.writeOn.textContent = this.data.running ? "Stop" : "Write on";
-    this.again.disabled = !this.#canAct || at === null || at < n_prompt || at >= labels.length;
+    this.again.disabled = !this.model.canAsk || at === null || at < n_prompt || at >= labels.length;
     this.newest.disabled = at === null;
     this.#showText();
     this.#showSliders();
@@ -302,7 +296,7 @@ export class Writer extends Instrument {
     const title = isPrompt ? "Predicted in the prompt" : isOver ? drawnFrom : "Next token";
     const look = { palette: this.palette, slack, title };
     const isWhole = this.sliders.more.open;
-    const can = { canPut: !isPrompt && this.#canAct, isOver, isRunning: running, isWhole };
+    const can = { canPut: !isPrompt && this.model.canAsk, isOver, isRunning: running, isWhole };
     this.distribution.show(then ?? now, { ...look, ...can });
   }
 

@@ -6,7 +6,17 @@ import { html } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { SentenceBoxData } from "./sentence_box/wire.js" */
+/** @import { InstrumentData } from "../wire.js" */
+
+/**
+ * @typedef {object} SentenceBoxFields
+ * @property {string} label what the text is called
+ * @property {string} placeholder what stands there while there is no text
+ * @property {boolean} has_caret whether it takes the keyboard when the page is opened
+ * @property {{sentence: string}} settings
+ */
+
+/** @typedef {InstrumentData & SentenceBoxFields} SentenceBoxData */
 
 const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold up the last one
 

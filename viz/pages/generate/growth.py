@@ -2,7 +2,8 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,17 +99,18 @@ class Growth:
     vocabulary: Sequence[str]
     is_greedy: bool = False
     part: Part | None = None  # as a browser has it; its arrays go with it
+    name: str = field(default_factory=partial(secrets.token_hex, 4))  # as no other text has it
 
     @property
     def key(self) -> str:
         """Another one when anything but head, steps and settings is."""
-        return f"{self.view.run.key}-{hash(self.request)}-{self.writing.version}"
+        return f"{self.view.run.key}-{self.name}-{self.writing.version}"
 
     def more(self, asked: Mapping[str, object]) -> Data:
         """Write on for a moment, and what is new since the tokens the browser has.
 
         `asked` has `known`, their number; `settings`, the sliders; and `at`, the token of the whole
-        text whose distribution is shown, or None. What a person does no page hears of is its `act`.
+        text whose distribution is shown, or None. What a person does in the text is its `act`.
         """
         writing, sliders = self.writing, asked.get("settings")
         with writing.lock:
@@ -263,9 +265,7 @@ def sampled(
     if new_tokens:
         writing.run(new_tokens)
     growth = Growth(None, writing, Alone(secrets.token_hex(8), trace, layer, head), vocabulary)
-    return growth.alone(
-        {**sampling_data(now), "at": None, "averaged": False, "act": None, "rests": 0}
-    )
+    return growth.alone({**sampling_data(now), "at": None, "averaged": False, "rests": 0})
 
 
 def another_seed(seed: int) -> int:

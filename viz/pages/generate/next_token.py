@@ -22,9 +22,9 @@ from viz.live import component
 from viz.pages.generate.growth import Growth, Request, Shown, another_seed
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
-WRITING, PUBLISHED, ACTED = "writing", "written-in-the-address", "acted"
+WRITING, PUBLISHED = "writing", "written-in-the-address"
 SAMPLING = "sampling"  # what is chosen in the part of that name
-UNSEEN = {"at": None, "averaged": False, "act": None}  # before anything is chosen in the browser
+UNSEEN = {"at": None, "averaged": False}  # before anything is chosen in the browser
 
 
 def render(view: View) -> None:
@@ -86,7 +86,6 @@ def _write(
         growth = _kept(view, request, _anew(request, now))
     writing = growth.writing
     _press(writing, pressed, n_tokens)
-    _act(growth)
     if not writing.is_fed:
         seconds = 0 if is_steered else WRITE_SECONDS
         notices.guarded(lambda: writing.advance(seconds, is_awaited))()
@@ -202,15 +201,6 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
         state.put((settings.TOKEN, at - 1 if is_of_prompt and isinstance(at, int) else -1))
 
 
-def _act(growth: Growth) -> None:
-    """Put a token, or write again from one, as was asked for in the browser; each once."""
-    asked = memory.choices(SAMPLING, UNSEEN)["act"]
-    if not isinstance(asked, dict) or asked == memory.last(ACTED)[1]:
-        return
-    memory.remember(ACTED, None, asked)
-    growth.act(asked)
-
-
 # --- what is shown ----------------------------------------------------------------------------
 
 
@@ -231,7 +221,6 @@ def _show(view: View, growth: Growth, notes: Sequence[str]) -> Shown:
         **sampling_data(sliders(view)),
         "at": at,
         "averaged": chosen["averaged"],
-        "act": None,
         "rests": 0,
     }
     part, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))

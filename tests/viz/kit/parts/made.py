@@ -10,7 +10,7 @@ from model.capture import capture_image
 from tests.model.builders import tiny_vision
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
-from viz.kit.parts.attention import attention_part
+from viz.kit.parts.attention import STATE, attention_part
 from viz.kit.parts.by_hand import by_hand_part
 from viz.kit.parts.digit_pad import Shipped, digit_pad_part
 from viz.kit.parts.figure import figure_part
@@ -25,28 +25,9 @@ from viz.pages.lessons.by_hand import EXAMPLES
 TEXT = "The animal was too tired."
 
 
-def microscope_settings(**changes: object) -> Settings:
-    """Everything that is chosen in the microscope, at its default."""
-    settings = {
-        "layer": 0,
-        "head": 0,
-        "view": "map",
-        "stage": "weights",
-        "cell": None,
-        "token": None,
-        "mass": 0.8,
-        "change": "scale",
-        "tau": 2.0,
-        "flipped": "",
-        "against": "head",
-        "other": None,
-        "second": "",
-        "how": "mean",
-        "over": "layer",
-        "hide_first": False,
-        "words": False,
-    }
-    return settings | changes
+def attention_settings(**changes: object) -> Settings:
+    """Everything that is chosen in Attention, at its default."""
+    return {**STATE, **changes}
 
 
 def writer_steps(n: int) -> list[Data]:
@@ -67,9 +48,9 @@ def writer_steps(n: int) -> list[Data]:
     ]
 
 
-def microscope(head: int = 0) -> Part:
+def attention(head: int = 0) -> Part:
     """All heads of the shipped model on a sentence, the chosen one sent along."""
-    settings = microscope_settings(head=head)
+    settings = attention_settings(head=head)
     return attention_part(stories_trace(TEXT), "a key", "stories", settings)
 
 
@@ -86,7 +67,7 @@ def writer_settings(**changes: object) -> Settings:
     """Everything that is chosen in the writer, at its default."""
     settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
     settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
-    return settings | {"at": None, "averaged": False, "act": None, "rests": 0} | changes
+    return settings | {"at": None, "averaged": False, "rests": 0} | changes
 
 
 def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Part:
@@ -118,7 +99,7 @@ def chart() -> Part:
 
 
 INSTRUMENTS = {
-    "attention": microscope,
+    "attention": attention,
     "sampling": writer,
     "mask_editor": editor,
     "rotation": rotor,

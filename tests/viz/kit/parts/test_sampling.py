@@ -71,7 +71,7 @@ STEER = """async ([data, more]) => {
         while (shown() < 3 + n) await frame();
         found.push([answers[n].question.settings.temperature, input.value]);
     }
-    return [...found, sent.length];
+    return found;
 }"""
 
 
@@ -81,8 +81,38 @@ def test_what_is_moved_while_a_token_is_asked_for_goes_with_the_next_question(ba
     more |= {"steps": more["steps"][2:], "marks": []}
     open_instrument(bare, text(2))
     found = bare.evaluate(STEER, [text(2, is_running=True) | {"asks": True}, more])
-    assert found == [[1, "1.7"], [1.7, "1.7"], 0]
+    assert found == [[1, "1.7"], [1.7, "1.7"]]
     bare.wait_for_function("sent.length === 1 && sent[0].changes.temperature === 1.7")
+
+
+# Has a text written again from its third new token: what was asked, and what the page is told.
+ACT = """async ([data, more, late]) => {
+    const asked = [];
+    host.model.channel.ask = async question => { asked.push(question); return more; };
+    host.receive(data);
+    const button = [...document.querySelectorAll('button')].find(
+        ({textContent}) => textContent === 'Again from here');
+    button.click();
+    while (!sent.length) await new Promise(requestAnimationFrame);
+    host.receive(late); // drawn before that
+    const [{act, known}] = asked;
+    const [{changes}] = sent;
+    return {act, known, changes, shown: document.querySelectorAll('.hl-new').length};
+}"""
+
+
+def test_what_is_done_is_asked_and_the_page_hears_of_it_then(bare: Page) -> None:
+    more = text(5, "again")["spec"] | {"known": 2, "labels": 3 * [" a"], "axis": 3 * [" a"]}
+    more |= {"steps": more["steps"][2:], "marks": [], "shown": more["shown"][0]}
+    data, late = (text(n, key, at=4) | {"asks": True} for n, key in ((4, "a text"), (3, "again")))
+    open_instrument(bare, text(4))
+    found = bare.evaluate(ACT, [data, more, late])
+    assert found == {
+        "act": {"kind": "again", "at": 4, "token": None},
+        "known": 2,
+        "changes": {"at": None, "rests": 1},
+        "shown": 5,
+    }
 
 
 def test_where_nobody_answers_the_page_writes_on(bare: Page) -> None:

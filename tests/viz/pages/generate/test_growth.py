@@ -108,12 +108,13 @@ def test_odd_questions_have_an_answer(asked: dict[str, object]) -> None:
     assert len(steps) == 2
 
 
-def test_a_text_taken_back_has_another_key() -> None:
+def test_a_text_taken_back_or_begun_anew_has_another_key() -> None:
     growth = growing(6)
     written_out(growth)
     before = growth.more({"known": 6})["key"]
     growth.writing.again(3, seed=5)
     assert growth.more({"known": 0})["key"] != before
+    assert growing(6).key != before, "as after Back, which brings fewer tokens than there are"
 
 
 def test_questions_at_once_write_one_text() -> None:

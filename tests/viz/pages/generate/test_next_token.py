@@ -50,16 +50,16 @@ def write_out(app: AppTest) -> list[int]:
     return [step["token_id"] for step in live_data(app)["steps"]]
 
 
-def ask(app: AppTest, **asked: object) -> None:
-    """Run the page again as after the browser asked for something, or chose a token."""
-    app.session_state["choices-sampling"] = asked
+def act(app: AppTest, kind: str, at: int, token: int | None = None) -> None:
+    """What a click on a bar, or on "Again from here", asks for; then the page runs again."""
+    data = live_data(app)
+    settings = {name: data["settings"][name] for name in (*DEFAULT_ORDER, "order")}
+    asked = {"kind": kind, "at": at, "token": token}
+    answers = store.answers(data["asks"])
+    assert answers
+    answers.more({"known": at, "settings": settings, "at": None, "act": asked})
     app.run()
     assert not app.exception
-
-
-def act(app: AppTest, kind: str, at: int, token: int | None = None, number: int = 0) -> None:
-    """What a click on a bar, or on "Again from here", asks for."""
-    ask(app, at=None, act={"id": f"x{number}", "kind": kind, "at": at, "token": token})
 
 
 def expected(ids: list[int], sampling: Sampling, n: int) -> list[int]:
@@ -121,15 +121,13 @@ def test_forks_come_back_from_the_link() -> None:
     """Another seed from a token on, a token put in place of one, and one appended."""
     app = open_page(PAGE, sentence=TOM, seed="3", new_tokens="8", written="8")
     first, n_prompt = write_out(app), len(stories_trace(TOM).ids)
-    act(app, "again", n_prompt + 4, number=1)
+    act(app, "again", n_prompt + 4)
     second = write_out(app)
     assert (second[:4], len(second)) == (first[:4], 8)
-    act(app, "put", n_prompt + 6, token=413, number=2)
+    act(app, "put", n_prompt + 6, token=413)
     third = write_out(app)
     assert third == [*second[:6], 413]
-    app.run()
-    assert write_out(app) == third, "asked for once"
-    act(app, "put", n_prompt + 7, token=300, number=3)
+    act(app, "put", n_prompt + 7, token=300)
     press(app, "Continue")
     whole = write_out(app)
     assert whole[:8] == [*third, 300]
@@ -145,17 +143,17 @@ def test_forks_come_back_from_the_link() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        {"kind": "put", "at": 2, "token": 5},
-        {"kind": "put", "at": 10**9, "token": 5},
-        {"kind": "put", "at": 12, "token": 10**9},
-        {"kind": "put", "at": 12, "token": None},
-        {"kind": "again", "at": -3, "token": None},
+        ("put", 2, 5),
+        ("put", 10**9, 5),
+        ("put", 12, 10**9),
+        ("put", 12, None),
+        ("again", -3, None),
     ],
 )
-def test_what_cannot_be_done_is_not_done(asked: dict[str, object]) -> None:
+def test_what_cannot_be_done_is_not_done(asked: tuple[str, int, int | None]) -> None:
     app = open_page(PAGE, sentence=TOM, new_tokens="3", written="3")
     ids = write_out(app)
-    ask(app, at=None, act={"id": "x", **asked})
+    act(app, *asked)
     assert write_out(app) == ids
 
 

@@ -1,4 +1,4 @@
-"""Protects the Attention page: the microscope gets every head, and keeps what is chosen in it."""
+"""Protects the Attention page: Attention gets every head, and keeps what is chosen in it."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace
-from tests.viz.kit.parts.made import microscope_settings
+from tests.viz.kit.parts.made import attention_settings
 from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
 from viz import theme
 from viz.frame.examples import examples
@@ -37,7 +37,7 @@ VALID_LIVE = {
 }
 
 
-DEFAULT_LIVE = microscope_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
+DEFAULT_LIVE = attention_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
 
 
 def test_attention_page_sends_every_head() -> None:

@@ -14,7 +14,7 @@ export class Controls {
   /** @param {Attention} scope */
   constructor(scope) {
     this.scope = scope;
-    this.tabs = html("div");
+    this.tabs = html("div", { class: "hl-wide" });
     this.hideFirst = toggle(
       "Hide attention sink (first token)",
       (isOn) => scope.set({ hide_first: isOn }),
@@ -22,7 +22,6 @@ export class Controls {
     );
     this.mergeWords = toggle("Merge subwords", (isOn) => scope.set({ words: isOn, token: null }));
     this.options = html("div", { class: "hl-row hl-options" }, this.hideFirst, this.mergeWords);
-    this.reasons = html("p", { class: "hl-caption", "data-why": "", hidden: true });
   }
 
   /**
@@ -31,12 +30,10 @@ export class Controls {
    * @param {AttentionData} data
    */
   offer({ views }) {
-    fillOnce(this.tabs, JSON.stringify(views), () => [
-      radios("hl-view", "View", asRadios(views), "", (view) => this.scope.set({ view })),
-    ]);
-    const reasons = reasonsOf(views);
-    this.reasons.hidden = !reasons;
-    this.reasons.textContent = reasons;
+    fillOnce(this.tabs, JSON.stringify(views), () => {
+      const offered = choice("hl-view", "View", views, (view) => this.scope.set({ view }));
+      return [offered.radios, offered.reasons];
+    });
   }
 
   /** Show what is chosen, and what of it counts in this view. */
@@ -67,27 +64,18 @@ export class Controls {
 }
 
 /**
- * Options as radio buttons take them.
+ * One of several options to choose, and a line of why some cannot be.
  *
+ * @param {string} name
+ * @param {string} label
  * @param {Option[]} options
+ * @param {(name: string) => void} pick
  */
-export function asRadios(options) {
-  return options.map(({ name, text, why }) => ({
-    value: name,
-    text,
-    title: why,
-    disabled: why !== null,
-  }));
-}
-
-/**
- * Why some options cannot be chosen, in one line.
- *
- * @param {Option[]} options
- */
-export function reasonsOf(options) {
+export function choice(name, label, options, pick) {
   const not = options.filter(({ why }) => why !== null);
-  return not.map(({ text, why }) => `${text}: ${why}`).join(" ");
+  const why = not.map((option) => `${option.text}: ${option.why}`).join(" ");
+  const reasons = html("p", { class: "hl-caption", "data-why": "", hidden: !why }, why);
+  return { radios: radios(name, label, options, "", pick), reasons };
 }
 
 /**

@@ -11,8 +11,8 @@ const LEAST_WIDTH = 640;
 const SCALE = 2; // PNG pixels for each pixel on screen
 const LETTER = 0.53; // average width of a letter by its height
 
-/** @type {Record<string, (scope: Attention) => Promise<void>>} */
-const KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
+/** @type {Record<string, (scope: Attention) => Promise<Blob>>} */
+const KINDS = { PNG: asPng, SVG: asSvg, HTML: asHtml, CSV: asCsv };
 
 /**
  * The row of export buttons of the part.
@@ -20,12 +20,10 @@ const KINDS = { PNG: savePng, SVG: saveSvg, HTML: saveHtml, CSV: saveCsv };
  * @param {Attention} scope
  */
 export function exportMenu(scope) {
-  const kinds = Object.entries(KINDS).filter(([name]) => name !== "HTML" || scope.model.canSave);
-  const buttons = kinds.map(([name, save]) =>
+  const kinds = Object.keys(KINDS).filter((name) => name !== "HTML" || scope.model.canSave);
+  const buttons = kinds.map((name) =>
     button(name, () => {
-      whenDrawn(scope, save).catch((error) =>
-        scope.complain(`${name} was not saved: ${error.message}`),
-      );
+      save(scope, name).catch((error) => scope.complain(`${name} was not saved: ${error.message}`));
     }),
   );
   const label = { role: "group", "aria-label": "Save what is on screen" };
@@ -37,11 +35,11 @@ export function exportMenu(scope) {
  * Save only what is on screen: not a view that is still on its way.
  *
  * @param {Attention} scope
- * @param {(scope: Attention) => Promise<void>} save
+ * @param {string} kind
  */
-async function whenDrawn(scope, save) {
+async function save(scope, kind) {
   if (!scope.view || scope.isBusy) throw new Error("it is not drawn yet");
-  await save(scope);
+  download(await KINDS[kind](scope), fileName(scope, kind.toLowerCase()));
 }
 
 /**
@@ -58,10 +56,10 @@ function fileName(scope, suffix) {
 }
 
 /** @param {Attention} scope */
-async function saveCsv(scope) {
+async function asCsv(scope) {
   const table = scope.view?.table();
   if (!table) throw new Error("there is no matrix here yet");
-  download(new Blob(["\ufeff", csvText(table)], { type: "text/csv" }), fileName(scope, "csv"));
+  return new Blob(["\ufeff", csvText(table)], { type: "text/csv" });
 }
 
 /**
@@ -97,13 +95,13 @@ export function csvText({ values, rows, columns, corner }) {
 }
 
 /** @param {Attention} scope */
-async function saveSvg(scope) {
+async function asSvg(scope) {
   const { text } = await composed(scope);
-  download(new Blob([text], { type: "image/svg+xml" }), fileName(scope, "svg"));
+  return new Blob([text], { type: "image/svg+xml" });
 }
 
 /** @param {Attention} scope */
-async function savePng(scope) {
+async function asPng(scope) {
   const { text, width, height } = await composed(scope);
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -113,7 +111,7 @@ async function savePng(scope) {
   /** @type {Blob | null} */
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   if (!blob) throw new Error("the picture is too large for this browser; save SVG");
-  download(blob, fileName(scope, "png"));
+  return blob;
 }
 
 /**
@@ -221,8 +219,7 @@ function asElement(drawing) {
 }
 
 /** @param {Attention} scope */
-async function saveHtml(scope) {
+async function asHtml(scope) {
   await scope.redraw(); // so that what is on screen is among the arrays kept
-  const text = await scope.model.saved();
-  download(new Blob([text], { type: "text/html" }), fileName(scope, "html"));
+  return new Blob([await scope.model.saved()], { type: "text/html" });
 }

@@ -10,7 +10,8 @@ import { COMES_LATER, isLater } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { HeadArrays, StepName, Steps } from "../../maths.js" */
-/** @import { Drawing } from "../../patterns.js" */
+/** @import { Between, Drawing } from "../../patterns.js" */
+/** @import { Head } from "../../run.js" */
 /** @import { Palette, Stream } from "../../wire.js" */
 
 const CAPTIONS = {
@@ -27,6 +28,8 @@ const CAPTIONS = {
 /** @typedef {{query: number, key: number, dimension: number}} At the cell, and a dimension of z */
 
 export class Operands {
+  /** @type {Head | undefined} */
+  #loaded;
   /** @type {Opened} */
   #opened;
   /** @type {Palette} */
@@ -58,12 +61,16 @@ export class Operands {
   /**
    * Lay out the panel for a head.
    *
-   * @param {Opened} opened
+   * @param {Head} loaded
+   * @param {Between} between
    * @param {Palette} palette
+   * @returns {boolean} whether it was laid out for another head, or in other colours
    */
-  open(opened, palette) {
-    const { head } = opened;
-    this.#opened = opened;
+  open(loaded, between, palette) {
+    if (this.#loaded === loaded && this.#palette === palette) return false;
+    const { head } = loaded;
+    this.#loaded = loaded;
+    this.#opened = { ...loaded, ...between };
     this.#palette = palette;
     this.#signed = ramp(palette.diverging);
     this.#parts = makeParts(head);
@@ -83,6 +90,7 @@ export class Operands {
       this.numbers,
       ...figures.slice(n),
     );
+    return true;
   }
 
   /** A line for each step of the head. @returns {[StepName, Element][]} */

@@ -3,14 +3,23 @@
 import { digits } from "../../dom.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { argmax, columnSums, rowEntropies } from "../../measures.js";
-import { WEIGHTS, signedScale } from "../../patterns.js";
+import { WEIGHTS, hiddenInWords, signedScale } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { Picture, Sides } from "../../figure.js" */
 /** @import { HeadArrays, StepName } from "../../maths.js" */
-/** @import { Between, Shown } from "../../patterns.js" */
+/** @import { Between, Shown, Table } from "../../patterns.js" */
 /** @import { Head } from "../../run.js" */
 /** @import { Step } from "../attention.js" */
+
+const DIMENSION = "dimension of z";
+const BARS = "Bars: right, row entropy; below, total attention received.";
+const CITED = "Formula: Vaswani et al. 2017, eq. 1.";
+/** @type {Record<string, string>} */
+const MORE_CITED = {
+  capped: "Soft cap: Gemma 2 (2024), §2.",
+  sunk: "Sink: Xiao et al. 2024, §3.3.",
+};
 
 /** Pins a cell. @typedef {(row: number, column: number) => void} Pick */
 
@@ -30,7 +39,7 @@ export function pictureOf(stage, { loaded, between, weights, pick }) {
   const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };
   if (stage === "output") {
     const dimensions = Array.from({ length: values.columns }, (_, i) => String(i));
-    const columns = { columnLabels: dimensions, columnTitle: "dimension of z" };
+    const columns = { columnLabels: dimensions, columnTitle: DIMENSION };
     const scale = signedScale("z", values.values);
     return { values, ...labels, rowTitle, ...columns, scale, hidden: null };
   }
@@ -38,6 +47,30 @@ export function pictureOf(stage, { loaded, between, weights, pick }) {
   const hidden = isMasked ? Uint8Array.from(head.mask.values, (x) => (x ? 0 : 1)) : null;
   const scale = signedScale(stage === "product" ? "q·k" : "score", values.values);
   return { values, ...labels, rowTitle, columnTitle, scale, hidden };
+}
+
+/**
+ * What there is to know of a stage below its map.
+ *
+ * @param {Picture} picture
+ * @param {HeadArrays} head
+ */
+export function legendOf(picture, { stages }) {
+  const bars = picture.sides ? `${BARS}${hiddenInWords(picture)}` : "";
+  const cited = stages.map((name) => MORE_CITED[name]);
+  return [bars, CITED, ...cited].filter(Boolean).join(" ");
+}
+
+/**
+ * A stage as a table to save; dimensions are numbered alone.
+ *
+ * @param {Picture} picture
+ * @param {Between} between
+ * @returns {Table}
+ */
+export function tableOf({ values, rowTitle, columnTitle }, { queries, keys }) {
+  const columns = columnTitle === DIMENSION ? null : keys.labels;
+  return { values, rows: queries.labels, columns, corner: `${rowTitle} \\ ${columnTitle}` };
 }
 
 /**

@@ -1,7 +1,16 @@
 // What is chosen beside the cells: an example, sizes, heads, and which keys may be attended to.
 
 import { same } from "../../conversation.js";
-import { check, fillOnce, inputOf, moveSlider, radios, select, slider, toggle } from "../../dom.js";
+import {
+  check,
+  fillLists,
+  inputOf,
+  moveSlider,
+  radios,
+  select,
+  slider,
+  toggle,
+} from "../../dom.js";
 import { read, resized } from "./cells.js";
 
 /** @import { ByHand } from "../by_hand.js" */
@@ -24,9 +33,8 @@ export function exampleOf({ data, settings }) {
 export function showChoices(container, part) {
   const { cells, heads, masking, scaled, valid } = part.settings;
   const { q, v } = read(cells);
-  fillOnce(container, JSON.stringify([heads, masking]), () => made(part));
-  const list = container.querySelector("select");
-  if (list) list.value = String(exampleOf(part));
+  const what = JSON.stringify([heads, masking]);
+  fillLists(container, what, () => made(part), [exampleOf(part)]);
   const group = container.querySelector("fieldset");
   if (group) check(group, masking);
   const boxes = container.querySelectorAll(".hl-toggle");
@@ -49,9 +57,9 @@ function made(part) {
   const resize = (to) => part.set(resized(part.settings, to));
   /** @type {[number, string][]} */
   const options = examples.map(({ name }, i) => [i, name]);
-  const masks = Object.entries(maskings).map(([value, text]) => ({ value, text }));
+  const masks = Object.entries(maskings).map(([name, text]) => ({ name, text }));
   return [
-    select("Example", [...options, [-1, "your own"]], 0, (to) =>
+    select("Example", [...options, [-1, "your own"]], (to) =>
       part.set(examples[Number(to)]?.settings ?? {}),
     ),
     size("Tokens", 1, most.rows, 1, (rows) => resize({ rows })),

@@ -43,17 +43,17 @@
  */
 
 /**
- * What a person asks for: to put a token in a place of the whole text, or to write again from it.
- * `id` tells one time from another.
+ * What a person asks for: to put a token in a place of the whole text, or to write again from it; to
+ * write on, or to stop.
  *
- * @typedef {{id: string, kind: "put" | "again" | "write" | "stop", at: number, token: number | null}} Act
+ * @typedef {{kind: "put" | "again" | "write" | "stop", at?: number, token?: number | null}} Act
  */
 
 /**
  * The sliders, and `at`, the token of the whole text whose distribution is shown; null follows the
  * newest. `rests` counts how often a text came to rest, or did not come: the page runs again.
  *
- * @typedef {SamplerSettings & {at: number | null, averaged: boolean, act: Act | null, rests: number}}
+ * @typedef {SamplerSettings & {at: number | null, averaged: boolean, rests: number}}
  *   WriterSettings
  */
 
@@ -69,7 +69,7 @@
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
  * @property {boolean} greedy whether the most likely token is taken, whatever the sliders say
- * @property {boolean} alone whether no page is drawn again: what is done here is asked
+ * @property {boolean} alone whether no page is drawn again, nor has a button to write on
  * @property {ShownDistribution[]} shown of some places, the newest last
  * @property {number} vocab_size
  * @property {SliderBounds} bounds
@@ -81,9 +81,9 @@
 
 /**
  * What the browser asks between two runs of the page: how many new tokens it has, the sliders, and
- * the token whose distribution it shows.
+ * the token whose distribution it shows; and what a person does.
  *
- * @typedef {{known: number, settings: SamplerSettings, at: number | null}} Question
+ * @typedef {{known: number, settings: SamplerSettings, at: number | null, act?: Act | null}} Question
  */
 
 /**

@@ -1,4 +1,4 @@
-"""Protects what the microscope is sent: heads in groups, labels of their streams, what applies."""
+"""Protects what Attention is sent: heads in groups, labels of their streams, what applies."""
 
 import dataclasses
 import json
@@ -8,7 +8,7 @@ import pytest
 
 from model.trace import Stream, Trace
 from tests.viz.builders import stories_trace
-from tests.viz.kit.parts.made import microscope_settings
+from tests.viz.kit.parts.made import attention_settings
 from tests.viz.kit.parts.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 from viz.figures.labels import token_labels, word_groups, word_labels
 from viz.kit.parts.attention import STAGES, VIEWS, attention_part
@@ -25,7 +25,7 @@ GROUPS = {  # name: title, kind, queries, keys, size of a map
 
 def sent(trace: Trace, **changes: object) -> Data:
     """What the browser gets, through JSON."""
-    part = attention_part(trace, "a key", "a model", microscope_settings(**changes))
+    part = attention_part(trace, "a key", "a model", attention_settings(**changes))
     return json.loads(json.dumps(part.told["spec"]))
 
 

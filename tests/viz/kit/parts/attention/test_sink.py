@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.screen import content, download
 from tests.viz.builders import csv_rows, stories_trace
 from tests.viz.harness import as_sent, open_instrument
-from tests.viz.kit.parts.made import microscope_settings
+from tests.viz.kit.parts.made import attention_settings
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.kit.parts.attention import attention_part
@@ -21,9 +21,9 @@ HIDDEN = "Hatched: the first token, hidden by choice. Its weights are what they 
 FIRST = "(first token left out)"
 
 
-def open_microscope(page: Page, **changes: Any) -> None:  # noqa: ANN401
+def open_attention(page: Page, **changes: Any) -> None:  # noqa: ANN401
     """The head with the sink hidden, unless it is to be shown."""
-    settings = microscope_settings(layer=LAYER, head=HEAD, **{"hide_first": True} | changes)
+    settings = attention_settings(layer=LAYER, head=HEAD, **{"hide_first": True} | changes)
     data = attention_part(stories_trace(SENTENCE), "a key", "stories", settings)
     open_instrument(page, as_sent(data), width=1180)
     state = re.compile(f" {settings['view']} ")
@@ -52,7 +52,7 @@ def test_the_head_has_a_sink() -> None:
 
 
 def test_sums_entropy_and_the_file_are_of_the_true_weights(bare: Page) -> None:
-    open_microscope(bare)
+    open_attention(bare)
     pattern, labels = weights(), token_labels(stories_trace(SENTENCE).tokens)
     logs = np.log2(pattern, out=np.zeros_like(pattern), where=pattern > 0)
     entropies = -(pattern * logs).sum(axis=1)
@@ -67,17 +67,17 @@ def test_sums_entropy_and_the_file_are_of_the_true_weights(bare: Page) -> None:
 
 def test_hidden_cells_are_hatched_and_not_drawn(bare: Page) -> None:
     cells = "document.querySelector('.hl-view-map .js-plotly-plot').data[0].z.map(row => row[0])"
-    open_microscope(bare)
+    open_attention(bare)
     assert all(cell is None or np.isnan(cell) for cell in bare.evaluate(f"() => {cells}"))
     with_sink = strokes(bare, "map")
-    open_microscope(bare, hide_first=False)
+    open_attention(bare, hide_first=False)
     assert bare.evaluate(f"() => {cells}")[5] == pytest.approx(weights()[5, 0], abs=1e-6)
     assert strokes(bare, "map") < with_sink
     expect(bare.locator(".hl-view-map .hl-main .hl-caption")).not_to_contain_text("Hatched")
 
 
 def test_strongest_is_looked_for_where_the_words_say(bare: Page) -> None:
-    open_microscope(bare, view="summary")
+    open_attention(bare, view="summary")
     mean = stories_trace(SENTENCE).attention[LAYER].pattern.mean(axis=0)
     label = bare.locator(".hl-view-summary .hl-map").get_attribute("aria-label") or ""
     left = mean * (1 - np.eye(len(mean)))
@@ -94,7 +94,7 @@ def _first(values: np.ndarray) -> str:
 
 
 def test_compared_weights_are_the_true_ones(bare: Page) -> None:
-    open_microscope(bare, view="compare", other=[LAYER, 0])
+    open_attention(bare, view="compare", other=[LAYER, 0])
     delta = weights() - weights(head=0)
     mean = np.abs(delta)[np.tri(len(delta), dtype=bool)].mean()
     caption = bare.locator(".hl-view-compare [role=status]")
@@ -106,7 +106,7 @@ def test_compared_weights_are_the_true_ones(bare: Page) -> None:
 
 
 def test_lines_say_of_what_they_are_a_share(bare: Page) -> None:
-    open_microscope(bare, view="lines", mass=0.8)
+    open_attention(bare, view="lines", mass=0.8)
     rest = weights().copy()
     rest[:, 0] = 0
     ordered = -np.sort(-rest, axis=1)
@@ -120,7 +120,7 @@ def test_lines_say_of_what_they_are_a_share(bare: Page) -> None:
 
 
 def test_one_token_names_the_largest_of_the_rest(bare: Page) -> None:
-    open_microscope(bare, view="sentence", token=8)
+    open_attention(bare, view="sentence", token=8)
     titles = bare.locator(".hl-view-sentence h3 small")
     largest = digits(weights()[8, 1:].max(), 3)
     expect(titles.first).to_have_text(f"largest {FIRST} {largest}")
@@ -130,5 +130,5 @@ def test_one_token_names_the_largest_of_the_rest(bare: Page) -> None:
     expect(bare.locator(".hl-sentence").first.locator("g").first.locator("path")).to_have_count(1)
     expect(bare.locator(".hl-view-sentence .hl-caption")).to_contain_text(HIDDEN)
     assert saved(bare) == pytest.approx(weights(), abs=1e-6)
-    open_microscope(bare, view="sentence", token=0)
+    open_attention(bare, view="sentence", token=0)
     expect(titles.last).to_have_text("hidden by choice")

@@ -14,7 +14,7 @@ from tests.model.adopted.test_adopted import afresh
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
 from tests.viz.harness import as_sent, open_instrument
-from tests.viz.kit.parts.made import microscope_settings
+from tests.viz.kit.parts.made import attention_settings
 from viz.digits import digits
 from viz.kit.parts.attention import attention_part
 from viz.kit.run import run_data
@@ -48,7 +48,7 @@ def trace_of(family: str) -> Trace:
 
 
 def opened(page: Page, trace: Trace, **changes: object) -> None:
-    settings = microscope_settings(layer=1, head=2, **changes)
+    settings = attention_settings(layer=1, head=2, **changes)
     data = attention_part(trace, str(id(trace)), "made-up", settings)
     open_instrument(page, as_sent(data), width=1180)
     page.wait_for_function("document.querySelector('.hl-live').dataset.drawn")

@@ -1,6 +1,6 @@
 // Lines between the tokens that attend and those attended to.
 
-import { fillOnce, html, select, slider, svg, numbered } from "../../../dom.js";
+import { fillLists, html, select, slider, svg, numbered } from "../../../dom.js";
 import { drawArcs } from "../../../marks/arcs.js";
 import { rowOf } from "../../../maths.js";
 import { leading } from "../../../measures.js";
@@ -59,13 +59,10 @@ export class LinesView extends View {
     /** @type {[string | number, string][]} */
     const options = this.#shown.rows.map((label, i) => [i, `${i}: ${label}`]);
     options.unshift(["", "all"]);
-    fillOnce(this.tokens, options.join(), () => [
-      select("Lines of", options, "", (at) =>
-        this.scope.set({ token: at === "" ? null : Number(at) }),
-      ),
-    ]);
-    const list = this.tokens.querySelector("select");
-    if (list) list.value = String(this.#chosen()?.at ?? "");
+    /** @param {string} at */
+    const pick = (at) => this.scope.set({ token: at === "" ? null : Number(at) });
+    const make = () => [select("Lines of", options, pick)];
+    fillLists(this.tokens, options.join(), make, [this.#chosen()?.at ?? ""]);
     this.#redraw();
   }
 

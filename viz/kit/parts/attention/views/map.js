@@ -1,34 +1,23 @@
 // Step by step: each stage of a head as a heat map, and the numbers of the cell under the mouse.
 
-import { button, check, fillOnce, html, radios } from "../../../dom.js";
+import { html } from "../../../dom.js";
 import { HeatMap } from "../../../marks/heatmap.js";
 import { cellAfter } from "../../../keyboard.js";
 import { rowOf } from "../../../maths.js";
 import { argmax } from "../../../measures.js";
-import { FIRST_HIDDEN, focusable, pairsInWords } from "../../../patterns.js";
+import { focusable, pairsInWords } from "../../../patterns.js";
 import { Formula } from "../formulas.js";
 import { Operands } from "../operands.js";
-import { pictureOf, worded } from "../pictures.js";
+import { legendOf, pictureOf, tableOf } from "../pictures.js";
+import { Steps } from "../steps.js";
 import { View } from "../view.js";
 
-/** @import { StepName } from "../../../maths.js" */
+/** @import { OnCell } from "../../../marks/heatmap.js" */
 /** @import { Drawing, Table } from "../../../patterns.js" */
-/** @import { Palette } from "../../../wire.js" */
-/** @import { Head } from "../../../run.js" */
-/** @import { Attention, Step } from "../../attention.js" */
+/** @import { Attention } from "../../attention.js" */
 
 const LONG = 28; // tokens from which a map needs more width than half the page
 const HEIGHTS = { usual: 560, long: 660 };
-const PLAY_MS = 2000;
-const BARS = "Bars: right, row entropy; below, total attention received.";
-const CITED = "Formula: Vaswani et al. 2017, eq. 1.";
-/** @type {Record<string, string>} */
-const MORE_CITED = {
-  capped: "Soft cap: Gemma 2 (2024), §2.",
-  sunk: "Sink: Xiao et al. 2024, §3.3.",
-};
-const PLAY = "▶ Play";
-const STOP = "■ Stop";
 
 /** The steps of one head, and the numbers of the cell under the mouse. */
 export class MapView extends View {
@@ -36,10 +25,6 @@ export class MapView extends View {
   #dimension = 0;
   /** The cell in view. @type {[number, number]} */
   #at = [0, 0];
-  /** What the panel is laid out for. @type {[Head, Palette] | null} */
-  #openFor = null;
-  /** @type {(() => void) | null} */
-  #stopPlaying = null;
 
   /**
    * @param {Attention} scope
@@ -47,20 +32,16 @@ export class MapView extends View {
    */
   constructor(scope, host) {
     super(scope, host);
-    this.stages = html("div");
-    this.playButton = button(PLAY, () => this.play());
-    this.says = html("p", { class: "hl-caption hl-says" });
+    this.steps = new Steps(scope, this.lifetime);
     this.map = html("div", { class: "hl-map" });
     this.legend = html("p", { class: "hl-caption" });
     this.formula = new Formula();
     this.panel = html("div", { class: "hl-operands hl-cell-panel" });
-    const label = { class: "hl-row hl-stages" };
-    const controls = html("div", label, this.stages, this.playButton, this.says);
     const main = html("div", { class: "hl-main" }, this.map, this.legend);
-    host.append(controls, this.formula.node, main);
+    host.append(this.steps.node, this.formula.node, main);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
-      point: (row, column) => this.#point(row, column),
-      pick: (row, column) => this.#pick(row, column),
+      point: this.#point,
+      pick: this.#pick,
       leave: () => this.#rest(),
       morphs: true,
     });
@@ -72,80 +53,35 @@ export class MapView extends View {
   async draw() {
     const { loaded, palette, between } = this.scope;
     this.#makeRoom();
-    const stage = this.#drawStages(loaded);
-    this.says.textContent = stage.says;
+    const stage = this.steps.draw();
     this.#dimension = Math.min(this.#dimension, (loaded.head.v?.columns ?? 1) - 1);
-    if (this.#openFor?.[0] !== loaded || this.#openFor[1] !== palette) {
-      this.operands.open({ ...loaded, ...between }, palette);
-      this.formula.open(loaded);
-    }
-    this.#openFor = [loaded, palette];
-    const weights = this.#weights();
-    const picture = pictureOf(this.#stage, {
-      ...{ loaded, between, weights },
-      pick: (row, column) => this.#pick(row, column),
-    });
-    const hidden = picture.blank?.some(Boolean) ? FIRST_HIDDEN : "";
-    const bars = picture.sides ? BARS : "";
-    const cited = loaded.head.stages.map((name) => MORE_CITED[name]);
-    this.legend.textContent = [bars, hidden, CITED, ...cited].filter(Boolean).join(" ");
-    const pairs = pairsInWords(weights);
-    focusable(
-      this.map,
-      `${stage.text} of ${this.scope.headName}. ${pairs} Arrow keys move the cell, Enter pins and unpins it.`,
-    );
+    if (this.operands.open(loaded, between, palette)) this.formula.open(loaded);
+    const { head, steps } = loaded;
+    const weights = this.shownInTokens(steps.weights, head.mask.values); // stages know no words
+    const picture = pictureOf(this.steps.now, { loaded, between, weights, pick: this.#pick });
+    this.legend.textContent = legendOf(picture, head);
+    const moves = "Arrow keys move the cell, Enter pins and unpins it.";
+    focusable(this.map, `${stage} of ${this.scope.headName}. ${pairsInWords(weights)} ${moves}`);
     await this.heatMap.draw(picture, palette);
     this.#rest();
-  }
-
-  /** The stage on screen: the chosen one, where this head has it. @returns {StepName} */
-  get #stage() {
-    const { settings, loaded } = this.scope;
-    return settings.stage in loaded.steps ? settings.stage : "weights";
-  }
-
-  /**
-   * The buttons of the stages that a head has, the chosen one checked.
-   *
-   * @param {Head} loaded
-   * @returns {Step} the chosen one
-   */
-  #drawStages({ head, steps }) {
-    const there = this.scope.data.stages.filter(({ name }) => name in steps);
-    const stages = there.map((stage) => worded(stage, head));
-    fillOnce(this.stages, JSON.stringify(stages), () => {
-      const options = stages.map(({ name, text, says }) => ({ value: name, text, title: says }));
-      /** @param {string} stage */
-      const pick = (stage) => this.scope.set({ stage: /** @type {StepName} */ (stage) });
-      return [radios("hl-stage", "Stage", options, "", pick)];
-    });
-    check(this.stages, this.#stage);
-    return stages.find(({ name }) => name === this.#stage) ?? stages[0];
-  }
-
-  /** The weights between tokens: stages know no words. */
-  #weights() {
-    const { head, steps } = this.scope.loaded;
-    return this.shownInTokens(steps.weights, head.mask.values);
   }
 
   // --- cells --------------------------------------------------------------------------------------
 
   get #isOutput() {
-    return this.#stage === "output";
+    return this.steps.now === "output";
   }
 
   /**
    * The mouse is over a cell: show it unless one is pinned.
    *
-   * @param {number} row
-   * @param {number} column
+   * @type {OnCell}
    */
-  #point(row, column) {
+  #point = (row, column) => {
     if (this.#isOutput) this.#dimension = column;
     if (!this.scope.settings.cell) this.#show(row, this.#keyOf(row, column));
     else if (this.#isOutput) this.#rest();
-  }
+  };
 
   /**
    * The key a place stands for; in z, whose columns are dimensions, the one already in view.
@@ -164,10 +100,9 @@ export class MapView extends View {
   /**
    * Pin a cell, or unpin it.
    *
-   * @param {number} row
-   * @param {number} column
+   * @type {OnCell}
    */
-  #pick(row, column) {
+  #pick = (row, column) => {
     const { cell: pinned } = this.scope.settings;
     /** @type {[number, number]} */
     const cell = [row, this.#keyOf(row, column)];
@@ -176,7 +111,7 @@ export class MapView extends View {
     this.scope.setQuietly({ cell: isAgain ? null : cell });
     this.#rest();
     this.map.focus({ preventScroll: true });
-  }
+  };
 
   #rest() {
     this.#show(...this.scope.cell());
@@ -188,7 +123,7 @@ export class MapView extends View {
    */
   #show(query, key) {
     const { settings, loaded } = this.scope;
-    const stage = this.#stage;
+    const stage = this.steps.now;
     const isPinned = Boolean(settings.cell);
     const dimension = this.#dimension;
     this.#at = [query, key];
@@ -226,32 +161,9 @@ export class MapView extends View {
     this.scope.say(this.scope.said, true);
   }
 
-  // --- play ---------------------------------------------------------------------------------------
-
-  /** Go through all stages, or stop. */
-  play() {
-    if (this.#stopPlaying) return this.#stop();
-    const { steps } = this.scope.loaded;
-    const stages = this.scope.data.stages.filter(({ name }) => name in steps);
-    this.playButton.textContent = STOP;
-    this.scope.set({ stage: stages[0].name });
-    let at = 0;
-    this.#stopPlaying = this.lifetime.interval(() => {
-      at += 1;
-      if (at >= stages.length) this.#stop();
-      else this.scope.set({ stage: stages[at].name });
-    }, PLAY_MS);
-  }
-
-  #stop() {
-    this.#stopPlaying?.();
-    this.#stopPlaying = null;
-    this.playButton.textContent = PLAY;
-  }
-
   /** @override */
   leave() {
-    this.#stop();
+    this.steps.stop();
     this.panel.remove();
   }
 
@@ -273,11 +185,7 @@ export class MapView extends View {
    */
   table() {
     const { picture } = this.heatMap;
-    if (!picture) return null;
-    const { queries, keys } = this.scope.between;
-    const corner = `${picture.rowTitle} \\ ${picture.columnTitle}`;
-    const columns = this.#isOutput ? null : keys.labels;
-    return { values: picture.values, rows: queries.labels, columns, corner };
+    return picture ? tableOf(picture, this.scope.between) : null;
   }
 
   /**
@@ -285,7 +193,7 @@ export class MapView extends View {
    * @returns {Promise<Drawing[]>}
    */
   async drawings() {
-    const caption = `${this.says.textContent} ${this.scope.said}.`;
+    const caption = `${this.steps.says.textContent} ${this.scope.said}.`;
     return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
   }
 }

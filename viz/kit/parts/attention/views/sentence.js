@@ -1,10 +1,10 @@
 // One token against all others, as the sentence itself in shades.
 
-import { digits, fillOnce, html, select, svg, numbered } from "../../../dom.js";
+import { digits, fillLists, html, select, svg, numbered } from "../../../dom.js";
 import { asideOf, drawShades, strongest, visible } from "../../../marks/shades.js";
 import { rowOf } from "../../../maths.js";
 import { argmax } from "../../../measures.js";
-import { FIRST_HIDDEN, patternTable } from "../../../patterns.js";
+import { hiddenInWords, patternTable } from "../../../patterns.js";
 import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../../patterns.js" */
@@ -51,12 +51,9 @@ export class SentenceView extends View {
     this.#key = kind === "self" ? this.#token : argmax(rowOf(values, this.#token));
     /** @type {[number, string][]} */
     const options = rows.map((label, i) => [i, `${i}: ${label}`]);
-    fillOnce(this.tokens, options.join(), () => [
-      select("Token", options, this.#token, (at) => this.scope.set({ token: Number(at) })),
-    ]);
-    const list = this.tokens.querySelector("select");
-    if (list) list.value = String(this.#token);
-    this.says.textContent = SAYS + (this.#shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "");
+    const make = () => [select("Token", options, (at) => this.scope.set({ token: Number(at) }))];
+    fillLists(this.tokens, options.join(), make, [this.#token]);
+    this.says.textContent = SAYS + hiddenInWords(this.#shown);
     this.#paint();
   }
 

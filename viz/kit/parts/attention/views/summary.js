@@ -1,43 +1,24 @@
 // Many heads in one map: their mean or their maximum.
 
-import { fillOnce, html, select, numbered } from "../../../dom.js";
-import { HeatMap } from "../../../marks/heatmap.js";
+import { fillLists, select, numbered } from "../../../dom.js";
 import { rowOf } from "../../../maths.js";
-import {
-  FIRST_HIDDEN,
-  pairsInWords,
-  pairsPlaced,
-  patternTable,
-  pictured,
-  weightAt,
-  WEIGHTS,
-} from "../../../patterns.js";
-import { View } from "../view.js";
+import { hiddenInWords, pairsPlaced } from "../../../patterns.js";
+import { MapsView } from "../maps.js";
 
 /** @import { Matrix } from "../../../maths.js" */
-/** @import { Shown } from "../../../patterns.js" */
 /** @import { Attention } from "../../attention.js" */
 
+const HEIGHT = 560;
 const SLACK = 1e-4; // of a sum of float32 weights
 
 /** Mean or maximum over the heads of a layer, over the layers of a head number, or over all. */
-export class SummaryView extends View {
-  /** @type {Shown | null} */
-  #shown = null;
-
+export class SummaryView extends MapsView {
   /**
    * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
-    super(scope, host);
-    this.controls = html("div", { class: "hl-row" });
-    this.says = html("p", { class: "hl-caption" });
-    this.map = html("div", { class: "hl-map" });
-    host.append(html("div", { class: "hl-wide" }, this.controls, this.says, this.map));
-    this.heatMap = new HeatMap(this.map, this.lifetime, {
-      point: (row, column) => this.#point(row, column),
-    });
+    super(scope, host, 1, { most: HEIGHT });
   }
 
   /**
@@ -45,7 +26,6 @@ export class SummaryView extends View {
    * @param {() => boolean} isCurrent
    */
   async draw(isCurrent) {
-    const { palette } = this.scope;
     this.#drawControls();
     const name = this.#name();
     const { how, over, layer, head } = this.scope.settings;
@@ -53,13 +33,9 @@ export class SummaryView extends View {
     const { pattern, mask } = await this.scope.run.summary(this.scope.group, how, over, index);
     if (!isCurrent()) return;
     const shown = this.shown(pattern, mask.values);
-    this.#shown = shown;
-    const hidden = shown.blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
-    const pairs = pairsPlaced(shown);
-    const said = [`${name}. `, ...rowSumsInWords(shown.values), " ", ...pairs, hidden];
-    this.says.replaceChildren(...said);
-    pictured(this.map, `${name}. ${pairsInWords(shown)}`);
-    await this.heatMap.draw({ ...shown, scale: WEIGHTS }, palette);
+    const said = [`${name}. `, ...rowSumsInWords(shown.values), " ", ...pairsPlaced(shown)];
+    this.says.replaceChildren(...said, hiddenInWords(shown));
+    await this.drawMaps([{ name, shown }]);
   }
 
   #drawControls() {
@@ -67,16 +43,13 @@ export class SummaryView extends View {
     /** @type {[string, string][]} */
     const hows = this.scope.data.how.map(({ name, text }) => [name, text]);
     const spans = this.#spans();
-    fillOnce(this.controls, [this.scope.group.name, ...spans].join(), () => [
-      select("Summary", hows, how, (value) => this.scope.set({ how: value })),
-      select("Over", spans, over, (value) =>
+    const make = () => [
+      select("Summary", hows, (value) => this.scope.set({ how: value })),
+      select("Over", spans, (value) =>
         this.scope.set({ over: /** @type {"layer" | "head" | "all"} */ (value) }),
       ),
-    ]);
-    const lists = this.controls.querySelectorAll("select");
-    [how, over].forEach((value, i) => {
-      lists[i].value = value;
-    });
+    ];
+    fillLists(this.controls, [this.scope.group.name, ...spans].join(), make, [how, over]);
   }
 
   /**
@@ -99,29 +72,6 @@ export class SummaryView extends View {
     const howText = this.scope.data.how.find(({ name }) => name === how)?.text ?? how;
     const span = this.#spans().find(([value]) => value === over);
     return `${howText[0].toUpperCase()}${howText.slice(1)} over ${span?.[1]}`;
-  }
-
-  /**
-   * @param {number} row
-   * @param {number} column
-   */
-  #point(row, column) {
-    if (!this.#shown) return;
-    this.heatMap.mark(row, column);
-    const { rows, columns } = this.#shown;
-    const weight = weightAt(this.#shown, row, column);
-    this.scope.say(`${rows[row]} attends to ${columns[column]}: ${weight}`, false);
-  }
-
-  /** @override */
-  table() {
-    return this.#shown ? patternTable(this.#shown) : null;
-  }
-
-  /** @override */
-  async drawings() {
-    if (!this.#shown) return [];
-    return [{ caption: this.says.textContent ?? "", drawing: await this.heatMap.svgText() }];
   }
 }
 

@@ -1,49 +1,30 @@
 // One thing changed: no scale, no mask, another temperature, cells masked; both sides shown.
 
-import { check, digits, html, radios, setAll, slider, svg, numbered } from "../../../dom.js";
+import { check, digits, html, setAll, slider, svg, numbered } from "../../../dom.js";
 import { editedWith, flipped, readEdits, writtenEdits } from "../../../edits.js";
-import { HeatMap } from "../../../marks/heatmap.js";
 import { mapped, steps } from "../../../maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../../measures.js";
-import {
-  FIRST_HIDDEN,
-  drawnMaps,
-  pairsInWords,
-  patternTable,
-  pictured,
-  WEIGHTS,
-  weightAt,
-} from "../../../patterns.js";
-import { asRadios, reasonsOf } from "../controls.js";
-import { View } from "../view.js";
+import { hiddenInWords } from "../../../patterns.js";
+import { choice } from "../controls.js";
+import { MapsView } from "../maps.js";
 
 /** @import { Matrix, Numbers } from "../../../maths.js" */
-/** @import { Shown } from "../../../patterns.js" */
 /** @import { Attention } from "../../attention.js" */
 
-const HEIGHT = 480;
 const CHART = { width: 900, height: 120, base: 118, most: 112 };
-const TITLES = ["original", "modified"];
+const LEGEND =
+  "Entropy of each row in bits: left bar original, right bar modified. 0 is one key alone; the line is a row spread evenly. A sink counts as a key.";
 
 /** The original and the same with one thing changed, side by side; the entropy of each row below. */
-export class WhatIfView extends View {
-  /** The original and the modified pattern. @type {Shown[]} */
-  #sides = [];
-
+export class WhatIfView extends MapsView {
   /**
    * @param {Attention} scope
    * @param {HTMLElement} host
    */
   constructor(scope, host) {
-    super(scope, host);
+    super(scope, host, 2, { pick: (row, column) => this.#flip(row, column) });
     const { changes, bounds } = scope.data;
-    this.change = radios(
-      "hl-change",
-      "Change",
-      asRadios(changes),
-      scope.settings.change,
-      (change) => scope.set({ change }),
-    );
+    this.change = choice("hl-change", "Change", changes, (change) => scope.set({ change }));
     const show = (/** @type {number} */ x) => x.toFixed(1);
     this.heat = slider(
       "Temperature",
@@ -53,65 +34,32 @@ export class WhatIfView extends View {
         this.draw();
       },
     );
-    this.says = html("p", { class: "hl-caption", role: "status" });
-    this.maps = TITLES.map((title) => this.#makeMap(title));
     const look = { role: "img", preserveAspectRatio: "none" };
     this.entropies = svg("svg", { class: "hl-entropies", ...look });
     setAll(this.entropies, { viewBox: `0 0 ${CHART.width} ${CHART.height}` });
-    host.append(this.#layout(reasonsOf(changes)));
-  }
-
-  /** @param {string} title */
-  #makeMap(title) {
-    const host = html("div", { class: "hl-map" });
-    const heatMap = new HeatMap(host, this.lifetime, {
-      point: (row, column) => this.#point(row, column),
-      pick: (row, column) => this.#flip(row, column),
-      most: HEIGHT,
-    });
-    return { title: html("h3", null, title), host, heatMap };
-  }
-
-  /** @param {string} reasons why some changes cannot be made */
-  #layout(reasons) {
-    const sections = this.maps.map(({ title, host }) => html("section", null, title, host));
-    const legend =
-      "Entropy of each row in bits: left bar original, right bar modified. 0 is one key alone; the line is a row spread evenly. A sink counts as a key.";
-    const wide = html("div", { class: "hl-wide" });
-    wide.append(html("div", { class: "hl-row" }, this.change, this.heat));
-    if (reasons) wide.append(html("p", { class: "hl-caption", "data-why": "" }, reasons));
-    wide.append(
-      this.says,
-      html("div", { class: "hl-side" }, sections),
-      html("p", { class: "hl-caption" }, legend),
-      this.entropies,
-    );
-    return wide;
+    this.controls.append(this.change.radios, this.heat);
+    this.controls.after(this.change.reasons);
+    this.wide.append(html("p", { class: "hl-caption" }, LEGEND), this.entropies);
   }
 
   /** @override */
   async draw() {
-    const { settings, loaded, palette, data } = this.scope;
+    const { settings, loaded, data } = this.scope;
     const { head, steps: original } = loaded;
     const { change, tau } = settings;
-    check(this.change, change);
+    check(this.change.radios, change);
     this.heat.hidden = change !== "temperature";
     const mask = head.mask.values;
     const open = this.#openCells();
     const changed = { ...head, mask: { ...head.mask, values: open } };
     const modified = !original.product ? original : steps(changed, changesOf(change, tau));
     for (const { host } of this.maps) host.classList.toggle("hl-turnable", change === "cells");
-    this.#sides = [
-      this.shownInTokens(original.weights, mask),
-      this.shownInTokens(modified.weights, open),
-    ];
-    const text = data.changes.find(({ name }) => name === change)?.text ?? TITLES[1];
-    this.maps[1].title.textContent =
-      change === "temperature" ? `temperature ${tau.toFixed(1)}` : text;
-    for (const [i, map] of this.maps.entries()) {
-      pictured(map.host, `${map.title.textContent}: ${pairsInWords(this.#sides[i])}`);
-      await map.heatMap.draw({ ...this.#sides[i], scale: WEIGHTS }, palette);
-    }
+    const text = data.changes.find(({ name }) => name === change)?.text ?? "modified";
+    const name = change === "temperature" ? `temperature ${tau.toFixed(1)}` : text;
+    await this.drawMaps([
+      { name: "original", shown: this.shownInTokens(original.weights, mask) },
+      { name, shown: this.shownInTokens(modified.weights, open) },
+    ]);
     this.#summarise(original.weights, modified.weights, mask);
   }
 
@@ -159,7 +107,7 @@ export class WhatIfView extends View {
     const share = numbered(100 * leakedShare(after, mask), "leaked", 1);
     const leak =
       change === "mask" ? [" ", share, " % of the attention goes to cells the mask forbids."] : [];
-    const left = this.#sides[0].blank.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
+    const left = hiddenInWords(this.sides[0].shown);
     const isUntouched = change === "cells" && !this.scope.settings.flipped;
     const said = isUntouched
       ? ["Click a cell of either map: it is masked, or no longer. Click it again to undo."]
@@ -211,7 +159,7 @@ export class WhatIfView extends View {
    * @param {number} row
    */
   #openKeys(row) {
-    const { allowed, values } = this.#sides[1];
+    const { allowed, values } = this.sides[1].shown;
     const mine = allowed.subarray(row * values.columns, (row + 1) * values.columns);
     return Math.max(
       1,
@@ -220,26 +168,16 @@ export class WhatIfView extends View {
   }
 
   /**
-   * @param {number} row
-   * @param {number} column
+   * @override
+   * @param {string[]} weights
    */
-  #point(row, column) {
-    for (const map of this.maps) map.heatMap.mark(row, column);
-    const [original] = this.#sides;
-    if (!original) return;
-    const [a, b] = this.#sides.map((side) => weightAt(side, row, column));
-    const pair = `${original.rows[row]} attends to ${original.columns[column]}`;
-    this.scope.say(`${pair}: ${a} original, ${b} modified`, false);
-  }
-
-  /** @override */
-  table() {
-    return patternTable(this.#sides[1]);
+  weightsInWords([original, modified]) {
+    return `${original} original, ${modified} modified`;
   }
 
   /** @override */
   async drawings() {
-    const maps = await drawnMaps(this.maps);
+    const maps = await super.drawings();
     return [...maps, { caption: this.says.textContent ?? "", drawing: this.entropies }];
   }
 }

@@ -1,4 +1,4 @@
-"""How fast the microscope answers, beside what is asked, and beside BertViz on the same arrays.
+"""How fast Attention answers, beside what is asked, and beside BertViz on the same arrays.
 
 Asked, at 64 tokens on `stories`: hover to operands 16 ms, another head or stage 100 ms.
 Overview of 12 × 12 heads: 0.4 s and 1 MB at 128 tokens, 1.5 s at 512.
@@ -43,7 +43,7 @@ HOVER = """async (times) => {
     }
     return spent;
 }"""
-# Milliseconds from an action to the frame after the microscope says it has drawn.
+# Milliseconds from an action to the frame after Attention says it has drawn.
 UNTIL_DRAWN = """async ([action, places]) => {
     const root = document.querySelector('.hl-live');
     const acts = {
@@ -92,7 +92,7 @@ SIZES = ((12, 128, "0.4", "1"), (12, 512, "1.5", "1"), (32, 256, "0.5", "2"))
 
 
 def measure() -> dict[str, float]:
-    """All figures of the microscope; the peer's only where it is installed."""
+    """All figures of Attention; the peer's only where it is installed."""
     with app_and_browser() as (browser, url):
         figures = _at_64(browser, url) | _overviews(browser, url)
         return figures | _beside_bertviz(browser, figures)

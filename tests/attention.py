@@ -1,4 +1,4 @@
-"""The microscope in the browser: what a test waits for, points at, and reads."""
+"""Attention in the browser: what a test waits for, points at, and reads."""
 
 import re
 
@@ -28,7 +28,7 @@ TILE = """([layer, head]) => {
 
 
 def wait_for(page: Page, head: str, view: str = "map", stage: str = "weights") -> None:
-    """Wait until the microscope has drawn this."""
+    """Wait until Attention has drawn this."""
     state = re.compile(f"{head} {view} {stage}$")
     expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
 
@@ -75,7 +75,7 @@ def terms(page: Page) -> dict[str, list[float]]:
 
 
 def choose(page: Page, name: str, value: str) -> None:
-    """Click a radio button of the microscope."""
+    """Click a radio button of Attention."""
     radio = page.locator(f"input[name^=hl-{name}][value={value}]")
     radio.evaluate("node => node.scrollIntoView({block: 'center'})")  # not below the sticky bar
     radio.click(force=True)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.attention import VIEWS, choose, shown, wait_for
 from tests.conftest import PageLog
-from tests.microscope import VIEWS, choose, shown, wait_for
 from tests.screen import TOM, arrive, settle
 from tests.viz.builders import stories_trace
 from viz.frame.examples import examples
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 FIRST = examples()[0].sentence
-# What can be tapped in the microscope and is lower than 32 pixels; a radio is tapped by its words.
+# What can be tapped in Attention and is lower than 32 pixels; a radio is tapped by its words.
 LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
     .flatMap(kind => [...document.querySelectorAll(`.hl-live ${kind}`)])
     .filter(node => node.checkVisibility())
