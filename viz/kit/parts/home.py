@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.decoding.filters import SLACK, Sampling
+from model.decoding.filters import Sampling
 from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
-from viz.kit.sampling import BOUNDS
-from viz.kit.wire import axis_labels, bounds_data, stream_labels
+from viz.kit.sampling import limits_data
+from viz.kit.wire import axis_labels, stream_labels
 
 MOST_ROWS = (24, 20)  # of one text, and of each of two; of a longer one some words are one row
 N_COLUMNS = 24  # numbers shown of each vector
@@ -267,8 +267,7 @@ def home_part(
         "vocab_size": outputs.shape[-1],
         "position": SCHEMES.get(facts.position or "", "What the model adds"),
         "has_stream": bool(main.stream.residuals),
-        "slack": SLACK,
-        "bounds": {name: bounds_data(BOUNDS[name]) for name in ("temperature", "top_p")},
+        **limits_data(),
     }
     pattern, mask = picture.squares()
     arrays = {

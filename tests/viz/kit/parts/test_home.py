@@ -7,12 +7,9 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image, ImageColor
 from playwright.sync_api import Page
 
-from model.decoding.filters import Sampling, filter_logits
-from tests.viz.builders import stories_trace
 from viz.kit.tiles import tiles
 from viz.kit.wire import packed, themes_data
 from viz.theme import along, palette, weight_scale, weight_shares
@@ -34,7 +31,7 @@ SHAPES = [
 ]
 # The modules, and a film whose crew is a test: what it is told to do is kept in `done`.
 HARNESS = """async () => {
-    const names = ['layout', 'film', 'numbers', 'answers', 'timeline', 'pictures', 'goals'];
+    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures', 'goals'];
     const modules = await Promise.all(names.map(name => import(`/kit/parts/home/${name}.js`)));
     globalThis.home = Object.assign({}, ...modules);
     globalThis.begin = (isStill, goal = 'next', bands = [0, 0, 0, 0, 0, 0]) => {
@@ -259,31 +256,6 @@ def test_nothing_moves_under_reduced_motion(bare: Page) -> None:
     assert bare.evaluate("done.length") == 2, "the next one after a rest"
     bare.evaluate("film.advance(200)")
     assert bare.evaluate("done.length") == 3
-
-
-@pytest.mark.parametrize(("temperature", "top_p"), [(1, 1), (0.8, 0.95), (0.05, 0.5), (3, 0.01)])
-def test_what_is_drawn_from_is_what_python_draws_from(
-    bare: Page, temperature: float, top_p: float
-) -> None:
-    logits = stories_trace("One day, the little bird met a").logits[-1]
-    sampling = Sampling(temperature=temperature, top_k=None, top_p=top_p, min_p=0.0)
-    kept = filter_logits(torch.from_numpy(logits.astype(np.float64)), sampling)
-    expected = kept.softmax(dim=0).numpy()
-    ids, probs, cut, places = bare.evaluate(
-        """([logits, settings]) => {
-            const sorted = home.sortedAfter(3, Float32Array.from(logits));
-            const chance = home.chanceOf(sorted, settings, 1e-12);
-            const places = [0, 0.25, 0.5, 0.999999].map(x => home.placeAt(chance, x));
-            return [[...chance.ids], [...chance.probs], chance.cut, places];
-        }""",
-        [logits.tolist(), {"temperature": temperature, "top_p": top_p}],
-    )
-    found = np.zeros(len(logits))
-    found[ids[: len(probs)]] = probs
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    total = np.cumsum(probs)
-    assert places == np.searchsorted(total, [0, 0.25, 0.5, 0.999999], side="right").tolist()
-    assert (cut > 0) == (len(probs) < len(logits))
 
 
 # Two layers of three heads over four rows, every weight another.

@@ -1,7 +1,7 @@
 // What a model is asked, by the name that Python has for it: how its answer is taken, and how Home
 // speaks of that.
 
-import { placeAt } from "./answers.js";
+import { placeAt } from "../../sampling.js";
 
 /** @import { Chance } from "./answers.js" */
 /** @import { HomeSpec, Run } from "./numbers.js" */
@@ -40,9 +40,9 @@ function mostLikely() {
 }
 
 /** @param {Chance} chance @returns {Drawn} */
-function drawn(chance) {
+function drawn({ probs }) {
   const at = Math.random();
-  return { at, place: placeAt(chance, at) };
+  return { at, place: placeAt(probs, at) };
 }
 
 /**
