@@ -325,7 +325,6 @@ def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
         {"from": 2, "to": 3},
     ]
     assert bare.evaluate("run.nameOf({column: 1, head: 2})") == "x L5 H2"
-    assert bare.evaluate("[run.isOpen(0), run.isOpen(1)]") == [False, True], "as MASK says"
     assert bare.evaluate("[run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)]") == [
         True,
         False,

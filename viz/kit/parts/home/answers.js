@@ -11,7 +11,7 @@ export class Following {
   /** What has arrived. @type {Map<number, Sorted>} */
   known = new Map();
 
-  /** @param {(query: number) => Promise<{values: unknown} | null>} load logits after a token */
+  /** @param {(query: number) => Promise<{values: unknown}>} load logits after a token */
   constructor(load) {
     this.load = load;
   }
@@ -21,18 +21,17 @@ export class Following {
    * @returns {Promise<Sorted | null>} null where it did not arrive
    */
   after(query) {
-    const asked = this.#asked.get(query) ?? this.#ask(query);
+    const asked =
+      this.#asked.get(query) ??
+      this.load(query).then(
+        ({ values }) => {
+          const sorted = { query, ...sortedTokens(/** @type {Float32Array} */ (values)) };
+          this.known.set(query, sorted);
+          return sorted;
+        },
+        () => (this.#asked.delete(query), null),
+      );
     this.#asked.set(query, asked);
     return asked;
-  }
-
-  /** @param {number} query */
-  async #ask(query) {
-    const found = await this.load(query).catch(() => null);
-    if (!found) this.#asked.delete(query);
-    if (!found) return null;
-    const sorted = { query, ...sortedTokens(/** @type {Float32Array} */ (found.values)) };
-    this.known.set(query, sorted);
-    return sorted;
   }
 }

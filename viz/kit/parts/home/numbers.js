@@ -1,6 +1,7 @@
 // The numbers of one run that Home draws. A row is a token or a patch of one of its bands, counted
 // over all of them; where words are folded, one row stands for several of them, and is no query.
 
+import { reach } from "../../measures.js";
 import { Following } from "./answers.js";
 import { goalOf } from "./goals.js";
 
@@ -79,8 +80,6 @@ const SINK = 0.5;
 export class Run {
   /** What it says at each row, as far as it was asked for. @type {Following} */
   following;
-  /** Of each column. @type {boolean[]} */
-  #open = [];
   /** @type {{row: number, resting: number, heads: number, isOne: boolean} | undefined} */
   #sink;
 
@@ -95,11 +94,7 @@ export class Run {
     this.n = n;
     this.size = spec.labels.length; // rows of the arrays
     this.mostHeads = Math.max(...spec.columns.map(({ n_heads }) => n_heads));
-    this.mostNorm = largest(arrays.norms);
-    this.mostAdded = largest(arrays.ffn);
-    this.mostEmbedded = largest(arrays.embed);
-    this.mostPositioned = largest(arrays.positions);
-    this.mostLast = largest(arrays.last ?? []);
+    this.mostNorm = reach(arrays.norms);
   }
 
   /**
@@ -178,27 +173,6 @@ export class Run {
   }
 
   /**
-   * Whether every token of a column may attend to every one.
-   *
-   * @param {number} column
-   */
-  isOpen(column) {
-    return (this.#open[column] ??= this.#seesAll(this.spec.columns[column], column));
-  }
-
-  /**
-   * @param {Column} of
-   * @param {number} column
-   */
-  #seesAll({ band, keys }, column) {
-    const [rows, all] = [this.spec.bands[band], this.spec.bands[keys]];
-    for (let row = rows.from; row < rows.to; row++)
-      for (let key = all.from; key < all.to; key++)
-        if (!this.isToken(row) || this.isMasked(column, row, key)) return false;
-    return true;
-  }
-
-  /**
    * Whether no layer lets a row of the same text attend to another.
    *
    * @param {number} query
@@ -260,14 +234,7 @@ export class Run {
    */
   queryIn(query, column) {
     const { from, to } = this.rowsOf(this.spec.columns[column].band);
-    return query >= from && query < to ? query : this.lastOf(from, to);
-  }
-
-  /**
-   * @param {number} from
-   * @param {number} to
-   */
-  lastOf(from, to) {
+    if (query >= from && query < to) return query;
     let row = to - 1;
     while (row > from && !this.isToken(row)) row -= 1;
     return row;
@@ -338,11 +305,6 @@ export class Run {
   }
 }
 
-/** @param {Numbers | number[]} values */
-function largest(values) {
-  return values.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
-}
-
 const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 
 /**
@@ -354,9 +316,7 @@ const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 export async function loadRun(model, spec) {
   const isAnswered = !goalOf(spec).gives;
   const names = [...ARRAYS, ...(isAnswered ? [] : ["last"]), ...(spec.side ? ["pixels"] : [])];
-  const following = new Following(async (query) =>
-    isAnswered ? model.load("logits", query - spec.answers[0]) : null,
-  );
+  const following = new Following((query) => model.load("logits", query - spec.answers[0]));
   following.after(spec.asked); // it is asked for along with the rest
   const loads = ["vocabulary", ...names].map((name) => model.load(name));
   const [vocabulary, ...arrays] = await Promise.all(loads);
