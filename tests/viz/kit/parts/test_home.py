@@ -343,15 +343,16 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
     expected = along(colors.sequential, weight_shares(MADE, colors))
     bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
     group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
-    pixels, words, stops, atlas = bare.evaluate(
+    pixels, before, words, stops, atlas = bare.evaluate(
         """async ([palette, weights, group]) => {
             const {plotlyWeights, weightColors} = await import('/kit/colors.js');
             const {atlas} = await import('/kit/atlas.js');
-            const {maps} = home.picturesOf(run, palette);
-            const image = maps.getContext('2d').getImageData(0, 0, maps.width, maps.height);
+            const {maps, unknown} = home.picturesOf(run, palette);
+            const [image, before] = [maps, unknown].map(of =>
+                of.getContext('2d').getImageData(0, 0, of.width, of.height));
             const words = weights.map(weightColors(palette)).map(text => text.match(/\\d+/g));
             const picture = atlas(group, {masked: 1}, palette, {x: 0, y: 0});
-            return [[...image.data], words, plotlyWeights(palette), picture];
+            return [[...image.data], [...before.data], words, plotlyWeights(palette), picture];
         }""",
         [themes_data(small_weights=small_weights)[theme], MADE.ravel().tolist(), group],
     )
@@ -369,6 +370,9 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
         np.testing.assert_allclose(drawn, expected, atol=STEP)
     assert (found[may][:, 3] == 255).all()
     assert (found[~may] == 0).all()
+    unknown = np.array(before).reshape(*MASK.shape, 4)
+    assert (unknown[MASK == 1] == [*ImageColor.getrgb(colors.sequential[0]), 255]).all()
+    assert (unknown[MASK == 0] == 0).all(), "nothing is masked before it is known"
 
 
 def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) -> None:
