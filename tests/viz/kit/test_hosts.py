@@ -179,6 +179,8 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
     expect(alone.get_by_role("status")).to_contain_text("No model runs here")
     best = int(trace.logits[-1].argmax())
     expect(alone.locator(".hl-home-next li bdi").first).to_have_text(f"w{best}")
+    home, listed = (alone.locator(x).bounding_box() for x in (".hl-home", ".hl-home-next"))
+    assert listed["x"] + listed["width"] <= home["x"] + home["width"]
     maps = alone.get_by_role("application", name="with 48 heads")
     maps.focus()
     for key in ("ArrowRight", "Enter"):

@@ -154,6 +154,15 @@ export class Run {
 
   /**
    * @param {number} column
+   * @returns {Head[]}
+   */
+  headsOf(column) {
+    const { n_heads } = this.spec.columns[column];
+    return Array.from({ length: n_heads }, (_, head) => ({ column, head }));
+  }
+
+  /**
+   * @param {number} column
    * @param {number} head
    * @param {number} query
    * @param {number} key
@@ -197,11 +206,10 @@ export class Run {
     const mean = Array.from({ length: this.n }, () => 0);
     for (const column of columns) {
       const { n_heads } = this.spec.columns[column];
-      const heads =
-        focus?.head === undefined ? Array.from({ length: n_heads }, (_, i) => i) : [focus.head];
-      for (const head of heads)
+      const [from, to] = focus?.head === undefined ? [0, n_heads] : [focus.head, focus.head + 1];
+      for (let head = from; head < to; head++)
         for (let key = 0; key < this.n; key++)
-          mean[key] += this.weight(column, head, query, key) / (columns.length * heads.length);
+          mean[key] += this.weight(column, head, query, key) / (columns.length * (to - from));
     }
     return mean;
   }
@@ -215,12 +223,12 @@ export class Run {
     const main = this.spec.bands.length - 1;
     const { from, to } = this.rowsOf(main);
     const queries = [...Array(to).keys()].filter((row) => row > from && this.isToken(row));
-    const given = this.columnsOf(main).flatMap((column) => {
-      const { n_heads, keys, band } = this.spec.columns[column];
-      return Array.from({ length: keys === band ? n_heads : 0 }, (_, head) =>
+    const own = this.columnsOf(main).filter((column) => this.spec.columns[column].keys === main);
+    const given = own
+      .flatMap((column) => this.headsOf(column))
+      .map(({ column, head }) =>
         queries.reduce((sum, query) => sum + this.weight(column, head, query, from), 0),
       );
-    });
     const resting = given.filter((sum) => sum > SINK * queries.length).length;
     const [heads, isOne] = [given.length, resting > SINK * given.length];
     return (this.#sink = { row: from, resting, heads, isOne });
@@ -260,13 +268,10 @@ export class Run {
    */
   sharpest(columns, query) {
     let best = { column: 0, head: 0, key: 0, value: -1 };
-    for (const column of columns)
-      for (let head = 0; head < this.spec.columns[column].n_heads; head++)
-        for (let key = 0; key < this.n; key++) {
-          const value = this.weight(column, head, query, key);
-          if (value > best.value && !this.spec.folded.includes(key))
-            best = { column, head, key, value };
-        }
+    for (const of of columns.flatMap((column) => this.headsOf(column)))
+      this.row(query, of).forEach((value, key) => {
+        if (value > best.value && !this.spec.folded.includes(key)) best = { ...of, key, value };
+      });
     return best;
   }
 
@@ -287,11 +292,8 @@ export class Run {
    * @returns {Head | null}
    */
   headAt(at) {
-    const head = Number(at.split(".").at(-1));
-    const column = this.spec.columns.findIndex(
-      ({ n_heads }, i) => head < n_heads && this.spelled({ column: i, head }) === at,
-    );
-    return column < 0 ? null : { column, head };
+    const all = this.spec.columns.flatMap((_, column) => this.headsOf(column));
+    return all.find((head) => this.spelled(head) === at) ?? null;
   }
 
   /**
