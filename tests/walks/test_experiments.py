@@ -130,7 +130,7 @@ def test_a_clicked_cell_changes_the_pattern_and_what_comes_next(page: Page) -> N
     assert shown[mask] == pytest.approx(after.attention[2].pattern[5][mask], abs=1e-5)
     assert np.isnan(shown[~mask]).all()
     probs = softmax(after.logits[-1])
-    bars = page.locator(f"{EDITOR} .hl-bars [data-after]")
+    bars = page.locator(f"{EDITOR} .hl-dist [data-after]")
     assert float(bars.first.get_attribute("data-after")) == pytest.approx(probs.max(), abs=1e-5)
     page.wait_for_url("**edits=2-9.7-3*")
     page.locator(".st-key-inspect-check button").click()

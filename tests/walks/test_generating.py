@@ -20,11 +20,12 @@ from viz.kit.sampling import NAMED_TOKENS
 
 # What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
 BARS = """() => {
-    const bars = [...document.querySelectorAll('.hl-dist-after')];
+    const bars = [...document.querySelectorAll('.hl-dist li')];
     const others = document.querySelector('.hl-distribution p[data-after]').dataset.after;
     const values = bars.map(bar => Number(bar.dataset.after));
     const width = bar => bar.getBoundingClientRect().width;
-    return [[...values, Number(others)], bars.map(bar => width(bar) / width(bar.parentElement))];
+    const drawn = bars.map(bar => bar.querySelector('.hl-dist-after'));
+    return [[...values, Number(others)], drawn.map(bar => width(bar) / width(bar.parentElement))];
 }"""
 
 

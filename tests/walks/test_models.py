@@ -45,7 +45,7 @@ def draw(page: Page, places: list[tuple[float, float]]) -> None:
 
 def shown(page: Page) -> list[str]:
     """The probability of each class, as printed."""
-    return page.locator(f"{INSTRUMENT} .hl-sketch-bars output").all_inner_texts()
+    return page.locator(f"{INSTRUMENT} .hl-dist-number").all_inner_texts()
 
 
 def expected(pixels: bytes) -> list[str]:

@@ -3,18 +3,7 @@
 // Every filter keeps the most likely tokens and temperature changes no order, so on logits sorted
 // once a distribution is described by how many lead: each step takes a count and gives a smaller one.
 
-/** @typedef {"temperature" | "top_k" | "top_p" | "min_p"} StepName */
-
-/**
- * How the next token is drawn; `top_k` null keeps all. `order` names the steps, the first one first.
- *
- * @typedef {object} SamplerSettings
- * @property {number} temperature
- * @property {number | null} top_k
- * @property {number} top_p
- * @property {number} min_p
- * @property {StepName[]} order
- */
+/** @import { SamplerSettings, StepName } from "./wire.js" */
 
 /** @typedef {Float32Array | Float64Array} Floats */
 
@@ -28,7 +17,7 @@ const MOST_IDS = 2 ** 21; // behind 32 bits, all of it a whole number in float64
  *
  * @param {Float32Array} logits
  */
-export function sortedIds(logits) {
+function sortedIds(logits) {
   const bits = new Int32Array(logits.map((logit) => logit + 0).buffer); // −0 is 0
   const keys = Float64Array.from(bits, (b, id) => id - (b < 0 ? b ^ 0x7fffffff : b) * MOST_IDS);
   return Uint32Array.from(keys.sort(), (key) => key - Math.floor(key / MOST_IDS) * MOST_IDS);
@@ -87,35 +76,6 @@ const FILTERS = {
  */
 
 /**
- * Apply the steps in their order to sorted logits. Gives each step, and the count and the
- * temperature at the end.
- *
- * @param {Floats} sorted
- * @param {SamplerSettings} sampling
- * @param {number} slack a cut that rounding alone would move
- */
-export function applied(sorted, sampling, slack) {
-  let count = sorted.length;
-  let temperature = 1;
-  /** Over all tokens; they change with the temperature alone. @type {Float64Array | null} */
-  let values = null;
-  /** @param {StepName} name @returns {Step} */
-  const apply = (name) => {
-    if (name === "temperature") {
-      temperature = sampling.temperature;
-      values = null;
-      return { name, count, mass: 1 };
-    }
-    values ??= powers(sorted, temperature).values;
-    const total = sumOf(values, count);
-    count = FILTERS[name](sampling, { count, values, total, slack });
-    return { name, count, mass: sumOf(values, count) / total };
-  };
-  const steps = sampling.order.map(apply);
-  return { steps, count, temperature };
-}
-
-/**
  * The sum of the first `count` values.
  *
  * @param {Floats} values
@@ -134,7 +94,7 @@ export function sumOf(values, count = values.length) {
  * @param {number} temperature
  * @param {number} [count]
  */
-export function probabilities(sorted, temperature, count = sorted.length) {
+function probabilities(sorted, temperature, count = sorted.length) {
   const { values, total } = powers(sorted, temperature, count);
   for (let i = 0; i < count; i++) values[i] /= total;
   return values;
@@ -152,19 +112,81 @@ export function entropy(probs) {
 }
 
 /**
- * Places drawn by their probabilities, each by a random number from 0 to 1.
+ * The place that a number from 0 to 1 falls on.
  *
- * @param {Float64Array} probs they sum to one
- * @param {number} n
- * @param {() => number} random
+ * @param {ArrayLike<number>} probs they sum to one
+ * @param {number} at
  */
-export function draws(probs, n, random) {
-  return Array.from({ length: n }, () => {
-    let left = random();
-    for (let i = 0; i < probs.length; i++) {
-      left -= probs[i];
-      if (left < 0) return i;
+export function placeAt(probs, at) {
+  let sum = 0;
+  for (let i = 0; i < probs.length; i++) if (at < (sum += probs[i])) return i;
+  return probs.length - 1; // rounding left a little over
+}
+
+/**
+ * All tokens, the most likely first: ids, logits, and what the model says of each.
+ *
+ * @typedef {{ids: Uint32Array, logits: Float32Array, before: Float64Array}} Sorted
+ */
+
+/**
+ * @param {Float32Array} logits (V,)
+ * @returns {Sorted}
+ */
+export function sortedTokens(logits) {
+  const ids = sortedIds(logits);
+  const sorted = Float32Array.from(ids, (id) => logits[id]);
+  return { ids, logits: sorted, before: probabilities(sorted, 1) };
+}
+
+/**
+ * What is drawn from: probabilities of the leading `count`; `tempered` is of all, before any is cut.
+ *
+ * @typedef {{steps: Step[], count: number, tempered: Float64Array, probs: Float64Array}} Cut
+ * @typedef {Sorted & Cut} Chance
+ */
+
+/**
+ * Apply the steps in their order.
+ *
+ * @template {Sorted} Of
+ * @param {Of} sorted
+ * @param {Partial<SamplerSettings> & Pick<SamplerSettings, "temperature" | "order">} given
+ * @param {number} slack a cut that rounding alone would move
+ * @returns {Of & Cut}
+ */
+export function chanceOf(sorted, given, slack) {
+  const sampling = { top_k: null, top_p: 1, min_p: 0, ...given };
+  const { logits } = sorted;
+  let count = logits.length;
+  let temperature = 1;
+  /** Over all tokens; they change with the temperature alone. @type {Float64Array | null} */
+  let values = null;
+  /** @param {StepName} name @returns {Step} */
+  const apply = (name) => {
+    if (name === "temperature") {
+      temperature = sampling.temperature;
+      values = null;
+      return { name, count, mass: 1 };
     }
-    return probs.length - 1; // rounding left a little over
-  });
+    values ??= powers(logits, temperature).values;
+    const total = sumOf(values, count);
+    count = FILTERS[name](sampling, { count, values, total, slack });
+    return { name, count, mass: sumOf(values, count) / total };
+  };
+  const steps = sampling.order.map(apply);
+  const tempered = probabilities(logits, temperature);
+  return { ...sorted, steps, count, tempered, probs: probabilities(logits, temperature, count) };
+}
+
+/**
+ * A token's bars.
+ *
+ * @param {Chance} chance
+ * @param {number} place
+ */
+export function barsAt({ before, probs, tempered, count }, place) {
+  const isCut = place >= count;
+  const after = probs[place] ?? 0;
+  return { before: before[place], after, lost: isCut ? tempered[place] : 0, isCut };
 }

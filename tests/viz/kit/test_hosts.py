@@ -179,6 +179,8 @@ def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) ->
     expect(alone.get_by_role("status")).to_contain_text("No model runs here")
     best = int(trace.logits[-1].argmax())
     expect(alone.locator(".hl-home-next li bdi").first).to_have_text(f"w{best}")
+    home, listed = (alone.locator(x).bounding_box() for x in (".hl-home", ".hl-home-next"))
+    assert listed["x"] + listed["width"] <= home["x"] + home["width"]
     maps = alone.get_by_role("application", name="with 48 heads")
     maps.focus()
     for key in ("ArrowRight", "Enter"):
@@ -390,7 +392,7 @@ def test_a_saved_sampling_steps_through_its_text(alone: Page, tmp_path: Path) ->
     logits = part.arrays["logits"][n + 3 - 1].astype(float) / 3  # the first place is token 1
     probs = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1]
     kept = probs[: int(np.searchsorted(np.cumsum(probs), 0.95)) + 1]
-    first = alone.locator(".hl-dist-after").first
+    first = alone.locator(".hl-dist li").first
     expect(first).to_have_attribute("data-after", re.compile(f"{kept[0] / kept.sum():.6f}"[:7]))
     expect(alone.locator(".hl-dist-name:enabled")).to_have_count(0)
     for name in ("Again from here", "Append", "Put instead", "Write on"):
@@ -613,7 +615,7 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
 GALLERY = """
 const at = (name) => import(urls[`kit/${name}.js`]);
 const MARKS = ['heatmap', 'grid', 'strips', 'bars', 'arcs', 'shades', 'plot', 'table'];
-const [{HeatMap}, {Grid}, {Strip, Bars}, {drawBars}, {drawArcs}, {drawShades}, ...others] =
+const [{HeatMap}, {Grid}, {Strip, Bars}, {TokenBars}, {drawArcs}, {drawShades}, ...others] =
     await Promise.all(MARKS.map(name => at(`marks/${name}`)));
 const [{Plot}, {numberTable, fillTable}] = others;
 const [{Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
@@ -665,10 +667,10 @@ drawShades(shades, {labels: words, weights: Float64Array.of(0.01, 0.75), isMaske
     isBlank: () => false, chosen: 1, pick: i => (globalThis.picked = i)}, palette);
 marks.shades = () => [...shades.querySelectorAll('text')].map(x => x.textContent);
 for (const [name, rows] of Object.entries(bars)) {
-    const node = place('svg');
-    drawBars(node, rows.map(row => ({...row, after: number(row.after)})),
-        {palette, width: 300, legend: 'legend'});
-    marks[name] = () => [...node.querySelectorAll('text')].map(({textContent}) => textContent);
+    const list = new TokenBars(i => (globalThis.picked = i));
+    place('div').append(list.node);
+    list.show(rows, 'title');
+    marks[name] = () => [list.read(), list.node.ariaLabel];
 }
 const plot = new Plot(place('div'), lifetime);
 plot.draw({data: [{name: '<b>', x: [0, 1], y: [number('nan'), 3]}], layout: {}, height: 90});
@@ -720,7 +722,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
         "maps": {name: {"scale": UNIT, **about} for name, about in MAPS.items()},
         "grids": {"32 × 32": tiles(32, 32, 4), "1 × 1": tiles(1, 1, 1)},
         "words": [HOSTILE, "b"],
-        "bars": {"bars": [{"label": HOSTILE, "before": 0.5, "after": 1}, BARELY]},
+        "bars": {"bars": BARS},
     }
     path = tmp_path / "gallery.html"
     path.write_text(page_of(contents, text), encoding="utf-8")
@@ -739,7 +741,10 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert texts == ["1", "<img src=x onerro…", "<img src=x onerro…  0.25", "b  0.75"]
     assert read["shades"] == ["<img src=x onerro…", "0.01", "b", "0.75"]
     assert read["strip"] == ["#f00", "#00f", "#00f"]
-    assert read["bars"] == ["<img src=x oner…", "1.0000", "b", "< 0.0001", "legend"]
+    told = [{name: row[name] for name in ("label", "after", "number")} for row in BARS]
+    assert read["bars"] == [told, f"title. {HOSTILE}: 1; b: removed."]
+    alone.locator(".hl-dist button:enabled").press("Enter")
+    assert alone.evaluate("picked") == 0
     assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [ANY, 3]}]
     assert read["table"] == ["<b>", "−∞", "0.500"]
     assert alone.evaluate("window.hacked") is None
@@ -750,4 +755,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     alone.wait_for_function("isOver && !document.querySelector('.js-plotly-plot .plot')")
 
 
-BARELY = {"label": "b", "before": 0, "after": 1e-30}
+BARS = [
+    {"label": HOSTILE, "before": 0.5, "after": 1, "number": "1", "canPick": True},
+    {"label": "b", "before": 0.1, "after": 0, "lost": 0.2, "number": "removed", "isCut": True},
+]

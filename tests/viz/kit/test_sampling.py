@@ -20,14 +20,14 @@ HARNESS = """async () => {
     const {bytesOf} = await import('/kit/arrays.js');
     globalThis.sampled = ([bdata, settings, slack]) => {
         const logits = new Float32Array(bytesOf(bdata).buffer);
-        const ids = sampling.sortedIds(logits);
-        const sorted = Float32Array.from(ids, id => logits[id]);
-        const {steps, count, temperature} = sampling.applied(sorted, settings, slack);
-        const probs = sampling.probabilities(sorted, temperature, count);
+        const sorted = sampling.sortedTokens(logits);
+        const {ids, steps, count, probs} = sampling.chanceOf(sorted, settings, slack);
+        const places = AT.map(at => sampling.placeAt(probs, at));
         return {kept: Array.from(ids.subarray(0, count)), probs: Array.from(probs),
-                steps, entropy: sampling.entropy(probs)};
+                steps, places, entropy: sampling.entropy(probs)};
     };
 }"""
+AT = [0, 0.25, 0.5, 0.999999]
 SIZES = st.sampled_from([1, 2, 3, 10, 97, 400])
 
 
@@ -36,7 +36,9 @@ def in_browser(page: Page, logits: np.ndarray, sampling: Sampling) -> dict[str, 
     data = base64.b64encode(logits.astype(np.float32).tobytes()).decode("ascii")
     given_settings = {name: getattr(sampling, name) for name in DEFAULT_ORDER}
     given_settings["order"] = list(sampling.order)
-    return page.evaluate("given => sampled(given)", [data, given_settings, SLACK])
+    return page.evaluate(
+        f"given => (globalThis.AT = {AT}, sampled(given))", [data, given_settings, SLACK]
+    )
 
 
 def assert_same(page: Page, logits: np.ndarray, sampling: Sampling) -> None:
@@ -48,6 +50,8 @@ def assert_same(page: Page, logits: np.ndarray, sampling: Sampling) -> None:
     probs = np.zeros(len(logits))
     probs[found["kept"]] = found["probs"]
     assert probs == pytest.approx(filtered.softmax(dim=0).numpy(), abs=1e-6)
+    places = np.searchsorted(np.cumsum(found["probs"]), AT, side="right")
+    assert found["places"] == np.minimum(places, len(found["probs"]) - 1).tolist()
     p = probs[probs > 0]
     assert found["entropy"] == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
 

@@ -1,89 +1,122 @@
-// Probabilities as pairs of bars: what the model says, and what is drawn from.
+// A list of tokens with bars: what the model says of each, and what is drawn from.
 //
 // Drawn here and not by Plotly: with a slider moving, every frame has 16 ms, and Plotly takes more.
 
-import { digits, setAll, svg } from "../dom.js";
+import { html } from "../dom.js";
 
-/** @import { Palette } from "../wire.js" */
-
-const ROW = 22;
-const NUMBER = 62; // least room for a number after the longest bar
-const DIGIT = 6.8; // average pixels of a number's character
-const LETTER = 7.4;
-const MOST_LETTERS = 16;
+const SAID = 3; // rows in the text alternative
 
 /**
  * @typedef {object} Row
  * @property {string} label
+ * @property {string} [sign] before it
  * @property {number} before the model's probability
  * @property {number} after the one drawn from
  * @property {number} [lost] what a removed token would have had
- * @property {boolean} [mark] whether it is the chosen one
- * @property {string} [number] written in place of `after`
- * @property {string | null} [address] where the number comes from
+ * @property {number} [share] of what was drawn
+ * @property {string} number in words, beside the bars
+ * @property {string} [said] the same for the text alternative
+ * @property {string} [title]
+ * @property {boolean} [isCut] whether a filter removed it
+ * @property {boolean} [isDrawn]
+ * @property {boolean} [canPick] whether a person can choose it
  */
 
-/**
- * Fill an SVG with pairs of bars.
- *
- * @param {SVGSVGElement} node
- * @param {Row[]} rows
- * @param {{palette: Palette, width: number, legend: string}} look
- */
-export function drawBars(node, rows, { palette, width, legend }) {
-  const names = rows.map(({ label }) => clip(label));
-  const left = 14 + LETTER * Math.min(MOST_LETTERS, Math.max(...names.map((name) => name.length)));
-  const most = Math.max(...rows.map(({ before, after }) => Math.max(before, after)), 1e-9);
-  const longest = Math.max(0, ...rows.map(({ number }) => number?.length ?? 0));
-  const scale = Math.max(40, width - left - Math.max(NUMBER, 16 + DIGIT * longest)) / most;
-  const place = { left, scale, palette };
-  const nodes = rows.flatMap((row, i) => rowNodes(row, names[i], i * ROW, place));
-  const height = rows.length * ROW + 26;
-  const words = { x: 4, y: height - 8, fill: palette.muted };
-  nodes.push(text(words, legend));
-  setAll(node, { viewBox: `0 0 ${width} ${height}`, width, height });
-  node.replaceChildren(...nodes);
-}
+const PARTS = /** @type {const} */ (["before", "after", "lost", "share"]);
 
-/**
- * @param {Row} row
- * @param {string} name
- * @param {number} y
- * @param {{left: number, scale: number, palette: Palette}} place
- * @returns {SVGElement[]}
- */
-function rowNodes({ before, after, lost = 0, mark, number }, name, y, { left, scale, palette }) {
-  /** @type {(value: number, top: number, attributes: Record<string, string | number>) => SVGElement} */
-  const bar = (value, top, attributes) => {
-    const box = { x: left, y: y + top, height: 7, width: Math.max(0, value * scale) };
-    return svg("rect", { ...box, ...attributes });
-  };
-  const end = { x: left + 6 + Math.max(before, after, lost) * scale, y: y + 15 };
-  const label = { x: left - 6, y: y + 15, "text-anchor": "end", "font-size": 14 };
-  const strong = mark
-    ? { fill: palette.accent, "font-weight": 700 }
-    : { fill: palette.text, "font-weight": 400 };
-  const nodes = [
-    text({ ...label, ...strong }, name),
-    bar(before, 3, { fill: palette.muted }),
-    bar(after, 11, { fill: palette.accent, "data-after": after }),
-  ];
-  const dashed = { fill: "none", stroke: palette.accent, "stroke-dasharray": "3 2" };
-  if (lost) nodes.push(bar(lost, 11, dashed));
-  const said = number ?? digits(after);
-  return [...nodes, text({ ...end, fill: palette.muted }, said)];
-}
+export class TokenBars {
+  /** What stands in each row, and its nodes. @type {{told: string, item: HTMLElement}[]} */
+  #rows = [];
+  /** @type {Row[]} */
+  #shown = [];
 
-/**
- * @param {Record<string, string | number | null>} attributes
- * @param {string} words
- */
-function text(attributes, words) {
-  return svg("text", { "text-anchor": "start", "font-size": 12, ...attributes }, words);
-}
+  /**
+   * @param {(place: number) => void} [pick]
+   * @param {(place: number | null) => void} [point]
+   */
+  constructor(pick = () => {}, point) {
+    this.pick = pick;
+    this.point = point;
+    this.node = html("ol", { class: "hl-dist" });
+  }
 
-/** @param {string} label */
-function clip(label) {
-  const letters = label.match(/\P{M}\p{M}*/gu) ?? []; // marks stay with their letters
-  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join("")}…` : label;
+  /**
+   * @param {Row[]} rows
+   * @param {string} title of all of them
+   * @param {number} [most] what the longest bar stands for
+   */
+  show(rows, title, most = 1) {
+    this.#shown = rows;
+    while (this.#rows.length < rows.length) this.#add(this.#rows.length);
+    this.#rows.splice(rows.length).forEach(({ item }) => item.remove());
+    rows.forEach((row, i) => this.#fill(this.#rows[i], row, most));
+    const said = rows.slice(0, SAID).map((row) => `${row.label}: ${row.said ?? row.number}`);
+    this.node.setAttribute("aria-label", `${title}. ${said.join("; ")}.`);
+  }
+
+  /** @param {number} place */
+  #add(place) {
+    /** @param {number | null} at */
+    const point = (at) => this.point?.(at);
+    const name = html("button", {
+      ...{ type: "button", class: "hl-dist-name" },
+      ...{ onfocus: () => point(place), onblur: () => point(null) },
+    });
+    const bars = PARTS.map((part) => html("i", { class: `hl-dist-${part}` }));
+    const item = html(
+      "li",
+      {
+        ...{ onpointerenter: () => point(place), onpointerleave: () => point(null) },
+        onclick: () => this.#shown[place].canPick && this.pick(place),
+      },
+      ...[name, html("span", { class: "hl-dist-track" }, bars)],
+      html("span", { class: "hl-dist-number" }),
+    );
+    this.#rows.push({ told: "", item });
+    this.node.append(item);
+  }
+
+  /**
+   * @param {{told: string, item: HTMLElement}} of
+   * @param {Row} row
+   * @param {number} most
+   */
+  #fill(of, row, most) {
+    const told = JSON.stringify([row, most]);
+    if (of.told === told) return; // most frames of what moves change nothing here
+    of.told = told;
+    const { item } = of;
+    const [name, track, number] = item.children;
+    const { label, sign = "", isCut = false, isDrawn = false, canPick = false } = row;
+    name.replaceChildren(sign, html("bdi", null, label));
+    /** @type {HTMLButtonElement} */ (name).disabled = !canPick && !this.point;
+    name.ariaDisabled = String(!canPick);
+    number.textContent = row.number;
+    item.title = row.title ?? "";
+    item.dataset.after = String(row.after);
+    item.classList.toggle("hl-cut", isCut);
+    item.classList.toggle("hl-is-drawn", isDrawn);
+    [...track.children].forEach((bar, i) => {
+      const value = row[PARTS[i]];
+      const { style } = /** @type {HTMLElement} */ (bar);
+      style.setProperty("--share", String((value ?? 0) / most));
+      /** @type {HTMLElement} */ (bar).hidden = !value;
+    });
+  }
+
+  /**
+   * Where the word of a row stands on screen: its left edge, and the middle of its height.
+   *
+   * @param {number} place
+   * @returns {[number, number]}
+   */
+  wordAt(place) {
+    const { item } = this.#rows[Math.min(place, this.#rows.length - 1)];
+    const { left, top, height } = item.getBoundingClientRect();
+    return [left, top + height / 2];
+  }
+
+  read() {
+    return this.#shown.map(({ label, after, number }) => ({ label, after, number }));
+  }
 }

@@ -4,8 +4,10 @@ import { deflated, floatsOf } from "../arrays.js";
 import { tileByte } from "../atlas.js";
 import { button, check, digits, html, radios } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
+import { TokenBars } from "../marks/bars.js";
 import { Grid } from "../marks/grid.js";
-import { Classes } from "./digit_pad/classes.js";
+import { matrix, softmaxRows } from "../maths.js";
+import { argmax } from "../measures.js";
 import { Pad } from "./digit_pad/pad.js";
 import { Picture } from "./digit_pad/picture.js";
 import { Shipped } from "./digit_pad/shipped.js";
@@ -69,7 +71,7 @@ export class Sketch extends Instrument {
       () => this.#rest(),
     );
     this.picture = new Picture((query) => this.#look(query));
-    this.classes = new Classes();
+    this.classes = new TokenBars();
     this.says = html("p", { class: "hl-sketch-answer", role: "status" });
     this.title = html("h2", { class: "hl-title" });
     this.line = html("p", { class: "hl-caption" });
@@ -254,9 +256,15 @@ export class Sketch extends Instrument {
     check(this.ways, this.settings.way);
     this.picture.show(this.#pixels, size, side);
     this.picture.weigh(this.#query, weights, this.palette);
-    const { best, probability } = this.classes.show(logits);
+    const probs = Array.from(softmaxRows(matrix(1, logits.length, logits)).values);
+    const best = argmax(probs);
+    const classes = probs.map((after, i) => {
+      const number = digits(after, 3);
+      return { label: String(i), before: 0, after, number, isDrawn: i === best };
+    });
+    this.classes.show(classes, "Probability of each digit");
     const isEmpty = !this.#pixels.some(Boolean);
-    const answer = `${best}, p = ${digits(probability, 3)}`;
+    const answer = `${best}, p = ${digits(probs[best], 3)}`;
     this.says.textContent = isEmpty
       ? `An empty picture: draw a digit. Of nothing at all the model says ${answer}.`
       : `The model says ${answer}${this.shipped.verdict(best)}`;

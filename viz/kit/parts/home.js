@@ -7,7 +7,7 @@
 import { watchTheme } from "../colors.js";
 import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
-import { chanceOf } from "./home/answers.js";
+import { chanceOf } from "../sampling.js";
 import { Axis } from "./home/axis.js";
 import { Film } from "./home/film.js";
 import { Foot } from "./home/foot.js";
@@ -15,7 +15,7 @@ import { goalOf } from "./home/goals.js";
 import { Heads, isAside } from "./home/heads.js";
 import { Large } from "./home/large.js";
 import { N_NEXT, rowsOf } from "./home/layout.js";
-import { Next } from "./home/next.js";
+import { FILTERS, Next } from "./home/next.js";
 import { Pager } from "./home/pager.js";
 import { loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
@@ -26,8 +26,6 @@ import { Tokens, flightOver, tokenAt } from "./home/tokens.js";
 /** @import { Chance } from "./home/answers.js" */
 /** @import { Head, HomeSpec, Run } from "./home/numbers.js" */
 /** @typedef {(spec: HomeSpec) => number} Reached where the film of a run is that plays already */
-
-const AS_TRAINED = { temperature: 1, top_p: 1 };
 
 export default {
   /** @param {{model: Model, el: HTMLElement, signal: AbortSignal, reached?: Reached}} shown */
@@ -82,7 +80,7 @@ export class Home {
       pin: () => this.pin(),
     });
     this.next = new Next({
-      set: (name, value) => model.set("state", { [name]: value }),
+      set: (changes) => model.set("state", changes),
       rest: () => model.save_changes(),
       point: (place) => ((this.pointed = place), this.screen.soon()),
       choose: (place) => this.#choose(place),
@@ -352,8 +350,9 @@ export class Home {
     if (query !== this.answering || run !== this.run) return;
     if (!sorted) return void (this.chance = null);
     const state = this.model.get("state");
-    const { temperature, top_p } = goalOf(run.spec).isSampled ? state : AS_TRAINED;
-    this.chance = chanceOf(sorted, { temperature, top_p }, run.spec.slack);
+    const { temperature, top_p } = state;
+    const order = goalOf(run.spec).isSampled ? FILTERS : [];
+    this.chance = chanceOf(sorted, { temperature, top_p, order }, run.spec.slack);
     this.next.build(run.spec, state);
     if (query === run.asked) this.film.drawAgain();
     this.screen.soon();
@@ -376,10 +375,11 @@ export class Home {
     else if (run.n < run.size) this.#comeTo(run.upTo(run.n + 1));
     else this.model.choose({ appended: [n, id] });
     this.tokens.flying.textContent = this.word(id);
-    const from = this.next.wordAt(place, this.screen.canvas.getBoundingClientRect());
+    const { left, top } = this.screen.canvas.getBoundingClientRect();
+    const [x, y] = this.next.bars.wordAt(place);
     const rows = rowsOf(flow, run.spec.bands, size);
     const to = tokenAt(flow, rows, run, canWrite ? run.n : run.asked);
-    return { n, id, flight: flightOver(from, to) };
+    return { n, id, flight: flightOver([x - left, y - top], to) };
   }
 
   /** @param {Run} run what a text is with the next of its tokens */

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.decoding.filters import SLACK, Sampling
+from model.decoding.filters import Sampling
 from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
-from viz.kit.sampling import BOUNDS
-from viz.kit.wire import axis_labels, bounds_data, stream_labels
+from viz.kit.sampling import limits_data
+from viz.kit.wire import axis_labels, stream_labels
 
 MOST_ROWS = (24, 20)  # of one text, and of each of two; of a longer one some words are one row
 N_COLUMNS = 24  # numbers shown of each vector
@@ -187,6 +187,18 @@ class Picture:
             yield at, band, states
             at += len(states)
 
+    def about(self, specials: Mapping[int, str], opens: str) -> dict[str, Any]:
+        """What is known of its rows and columns."""
+        return {
+            "labels": [label for band in self.bands for label in band.labels(specials)],
+            "folded": [row for band in self.bands for row in band.folds()],
+            "bands": [
+                {"name": band.stream.name, "from": band.first, "to": band.first + band.n}
+                for band in self.bands
+            ],
+            "columns": self.columns(opens),
+        }
+
     def columns(self, opens: str) -> list[dict[str, Any]]:
         """What is known of each column, in the order of the forward pass."""
         begins = {band.stream.name: at for at, band, _ in self.states()}
@@ -237,21 +249,14 @@ def home_part(
     """
     picture = Picture(trace, bands_of(trace, goal.asked))
     main, facts = picture.main, trace.facts
-    specials = dict(goal.specials)
-    labels = [label for band in picture.bands for label in band.labels(specials)]
+    about = picture.about(dict(goal.specials), opens)
     outputs = _outputs(trace, main) if goal.has_answers else np.zeros((0, 0), np.float32)
     spec = {
         "key": key,
         "goal": goal.name,
         "plays": True,
-        "labels": labels,
-        "axis": axis_labels([label.removeprefix("patch ") for label in labels]),
-        "folded": [row for band in picture.bands for row in band.folds()],
-        "bands": [
-            {"name": band.stream.name, "from": band.first, "to": band.first + band.n}
-            for band in picture.bands
-        ],
-        "columns": picture.columns(opens),
+        **about,
+        "axis": axis_labels([label.removeprefix("patch ") for label in about["labels"]]),
         "asked": main.row(goal.asked % len(main.stream)),
         "begins": main.start - (main.start > 0) - main.first,
         "answers": [main.first, main.first + len(outputs)],
@@ -267,8 +272,7 @@ def home_part(
         "vocab_size": outputs.shape[-1],
         "position": SCHEMES.get(facts.position or "", "What the model adds"),
         "has_stream": bool(main.stream.residuals),
-        "slack": SLACK,
-        "bounds": {name: bounds_data(BOUNDS[name]) for name in ("temperature", "top_p")},
+        **limits_data(),
     }
     pattern, mask = picture.squares()
     arrays = {

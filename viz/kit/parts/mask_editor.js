@@ -6,6 +6,7 @@ import { button, html, radios, svg } from "../dom.js";
 import { ZOOMED_FROM } from "../figure.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
+import { TokenBars } from "../marks/bars.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { strongestPairs } from "../measures.js";
@@ -36,6 +37,7 @@ import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./mask_edi
 
 /** @typedef {InstrumentData & EditorFields} EditorData */
 
+const LEGEND = "grey: as the mask was → colour: with your edits";
 const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this
 const NOT_HERE =
   "No model runs here: what it does under another mask is shown where Headlight itself runs.";
@@ -84,12 +86,12 @@ export class Editor extends Instrument {
     this.drag = this.#makeDrag();
     this.heatMap = this.#makeMap();
     this.nextTitle = html("h3");
-    this.bars = svg("svg", { class: "hl-bars", role: "img" });
+    this.bars = new TokenBars();
     this.next = html("section", { class: "hl-operands", "aria-label": "Next tokens" });
-    this.next.append(this.nextTitle, this.bars, this.changed, this.empty);
+    this.legend = html("p", { class: "hl-caption" }, LEGEND);
+    this.next.append(this.nextTitle, this.bars.node, this.legend, this.changed, this.empty);
     const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next);
     root.replaceChildren(this.spoken, editor);
-    this.lifetime.watchSize(this.next, () => this.#drawNext());
   }
 
   #makeDrag() {
@@ -182,15 +184,10 @@ export class Editor extends Instrument {
     const says = `Pattern of ${data.head}. ${pairsInWords(picture)}`;
     const edit = this.model.isLive ? ", Space or Enter hides or shows it" : "";
     focusable(this.map, `${says} Arrow keys move the cell${edit}.`);
-    this.#drawNext();
+    this.nextTitle.textContent = data.bars_title;
+    this.legend.hidden = !data.bars.length;
+    drawNext(this.bars, data);
     this.#settle();
-  }
-
-  /** What the model says next, in the width there is now. */
-  #drawNext() {
-    if (!this.#shown) return;
-    this.nextTitle.textContent = this.#shown.data.bars_title;
-    drawNext(this.bars, this.#shown.data, this.palette, this.next.clientWidth);
   }
 
   /** Whether the numbers on screen are not, or not yet, those for the edits a person sees. */

@@ -11,7 +11,7 @@ import { argmax } from "../measures.js";
 import { NO_MAP, pictureOf } from "./sampling/picture.js";
 import { Distribution } from "./sampling/distribution.js";
 import { Feed } from "./sampling/feed.js";
-import { Sliders } from "./sampling/sliders.js";
+import { AllSliders } from "./sampling/sliders.js";
 import { Text } from "./sampling/text.js";
 import { beforeAnyStep, lookOf, stepInWords } from "./sampling/step.js";
 
@@ -40,7 +40,7 @@ export class Writer extends Instrument {
     super(place, QUIET_MS);
     const { root } = this;
     this.text = new Text((at) => this.go(at));
-    this.sliders = new Sliders(
+    this.sliders = new AllSliders(
       (changes) => this.#steer(changes),
       () => this.#showDistribution(),
     );
@@ -282,7 +282,7 @@ export class Writer extends Instrument {
     const { temperature, top_k, top_p, min_p, order } = this.settings;
     const { bounds, vocab_size, greedy } = this.data;
     const now = { temperature, top_k, top_p, min_p, order };
-    this.sliders.show(now, bounds, vocab_size, greedy);
+    this.sliders.show(now, bounds, { vocabulary: vocab_size, isFixed: greedy });
   }
 
   #showDistribution() {

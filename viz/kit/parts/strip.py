@@ -24,15 +24,10 @@ def strip_part(
     most likely next token and its probability.
     """
     picture = Picture(trace, bands_of(trace, -1, ROWS, has_picture=False))
-    vectors = first_vectors(picture)
+    about, vectors = picture.about({}, ""), first_vectors(picture)
     spec = {
-        "labels": [label for band in picture.bands for label in band.labels({})],
-        "folded": [row for band in picture.bands for row in band.folds()],
-        "bands": [
-            {"name": band.stream.name, "from": band.first, "to": band.first + band.n}
-            for band in picture.bands
-        ],
-        "columns": [{**column, "n_heads": 1} for column in picture.columns("")],
+        **about,
+        "columns": [{**column, "n_heads": 1} for column in about["columns"]],
         "n_heads": [record.n_heads for record in trace.attention],
         "asked": picture.n - 1,
         "tokens": [

@@ -7,12 +7,9 @@ from urllib.request import urlopen
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image, ImageColor
 from playwright.sync_api import Page
 
-from model.decoding.filters import Sampling, filter_logits
-from tests.viz.builders import stories_trace
 from viz.kit.tiles import tiles
 from viz.kit.wire import packed, themes_data
 from viz.theme import along, palette, weight_scale, weight_shares
@@ -34,7 +31,7 @@ SHAPES = [
 ]
 # The modules, and a film whose crew is a test: what it is told to do is kept in `done`.
 HARNESS = """async () => {
-    const names = ['layout', 'film', 'numbers', 'answers', 'timeline', 'pictures', 'goals'];
+    const names = ['layout', 'film', 'numbers', 'timeline', 'pictures', 'goals'];
     const modules = await Promise.all(names.map(name => import(`/kit/parts/home/${name}.js`)));
     globalThis.home = Object.assign({}, ...modules);
     globalThis.begin = (isStill, goal = 'next', bands = [0, 0, 0, 0, 0, 0]) => {
@@ -261,31 +258,6 @@ def test_nothing_moves_under_reduced_motion(bare: Page) -> None:
     assert bare.evaluate("done.length") == 3
 
 
-@pytest.mark.parametrize(("temperature", "top_p"), [(1, 1), (0.8, 0.95), (0.05, 0.5), (3, 0.01)])
-def test_what_is_drawn_from_is_what_python_draws_from(
-    bare: Page, temperature: float, top_p: float
-) -> None:
-    logits = stories_trace("One day, the little bird met a").logits[-1]
-    sampling = Sampling(temperature=temperature, top_k=None, top_p=top_p, min_p=0.0)
-    kept = filter_logits(torch.from_numpy(logits.astype(np.float64)), sampling)
-    expected = kept.softmax(dim=0).numpy()
-    ids, probs, cut, places = bare.evaluate(
-        """([logits, settings]) => {
-            const sorted = home.sortedAfter(3, Float32Array.from(logits));
-            const chance = home.chanceOf(sorted, settings, 1e-12);
-            const places = [0, 0.25, 0.5, 0.999999].map(x => home.placeAt(chance, x));
-            return [[...chance.ids], [...chance.probs], chance.cut, places];
-        }""",
-        [logits.tolist(), {"temperature": temperature, "top_p": top_p}],
-    )
-    found = np.zeros(len(logits))
-    found[ids[: len(probs)]] = probs
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    total = np.cumsum(probs)
-    assert places == np.searchsorted(total, [0, 0.25, 0.5, 0.999999], side="right").tolist()
-    assert (cut > 0) == (len(probs) < len(logits))
-
-
 # Two layers of three heads over four rows, every weight another.
 MADE = np.random.default_rng(0).permutation(96).reshape(2, 3, 4, 4) / 100
 MASK = np.tril(np.ones((2, 4, 4), np.uint8))
@@ -353,7 +325,6 @@ def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
         {"from": 2, "to": 3},
     ]
     assert bare.evaluate("run.nameOf({column: 1, head: 2})") == "x L5 H2"
-    assert bare.evaluate("[run.isOpen(0), run.isOpen(1)]") == [False, True], "as MASK says"
     assert bare.evaluate("[run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)]") == [
         True,
         False,
@@ -372,15 +343,16 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
     expected = along(colors.sequential, weight_shares(MADE, colors))
     bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
     group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
-    pixels, words, stops, atlas = bare.evaluate(
+    pixels, before, words, stops, atlas = bare.evaluate(
         """async ([palette, weights, group]) => {
             const {plotlyWeights, weightColors} = await import('/kit/colors.js');
             const {atlas} = await import('/kit/atlas.js');
-            const {maps} = home.picturesOf(run, palette);
-            const image = maps.getContext('2d').getImageData(0, 0, maps.width, maps.height);
+            const {maps, unknown} = home.picturesOf(run, palette);
+            const [image, before] = [maps, unknown].map(of =>
+                of.getContext('2d').getImageData(0, 0, of.width, of.height));
             const words = weights.map(weightColors(palette)).map(text => text.match(/\\d+/g));
             const picture = atlas(group, {masked: 1}, palette, {x: 0, y: 0});
-            return [[...image.data], words, plotlyWeights(palette), picture];
+            return [[...image.data], [...before.data], words, plotlyWeights(palette), picture];
         }""",
         [themes_data(small_weights=small_weights)[theme], MADE.ravel().tolist(), group],
     )
@@ -398,6 +370,9 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
         np.testing.assert_allclose(drawn, expected, atol=STEP)
     assert (found[may][:, 3] == 255).all()
     assert (found[~may] == 0).all()
+    unknown = np.array(before).reshape(*MASK.shape, 4)
+    assert (unknown[MASK == 1] == [*ImageColor.getrgb(colors.sequential[0]), 255]).all()
+    assert (unknown[MASK == 0] == 0).all(), "nothing is masked before it is known"
 
 
 def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) -> None:

@@ -113,7 +113,7 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     pattern = np.where(mask, weights, np.nan)
     assert shown_pattern(bare) == pytest.approx(pattern, nan_ok=True)
     assert bare.locator(".hl-said b").inner_text() == f"{pattern[1, 3]:.4f}"
-    expect(bare.locator(".hl-bars [data-after]").first).to_have_attribute("data-after", "0.5")
+    expect(bare.locator(".hl-dist [data-after]").first).to_have_attribute("data-after", "0.5")
     expect(bare.locator("[data-edits]")).to_contain_text("3 cells changed")
 
 
@@ -181,7 +181,7 @@ def test_a_token_is_never_markup(bare: Page, trace: Trace) -> None:
     open_editor(bare, data)
     assert bare.locator(".hl-live :is(bdi b, img)").count() == 0
     expect(bare.locator("[data-edits]")).to_contain_text("<b>x</b>")
-    expect(bare.locator(".hl-bars")).to_contain_text("not a number")
+    expect(bare.locator(".hl-dist")).to_contain_text("not a number")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 // How the picture moves: a pass from left to right, the answer, and what becomes of it. Where a text
 // goes on, a token flies to it, and Python goes on with it meanwhile.
 
+import { placeAt } from "../../sampling.js";
 import { goalOf } from "./goals.js";
 import { Timeline } from "./timeline.js";
-import { placeAt } from "./answers.js";
 
 /** @import { Drawn, Goal } from "./goals.js" */
 /** @import { Chance } from "./answers.js" */
@@ -146,7 +146,8 @@ export class Film {
   /** What the number that was drawn falls on, after a slider was moved. */
   drawAgain() {
     const chance = this.crew.chance();
-    if (this.drawn?.at && chance && !this.flight) this.drawn.place = placeAt(chance, this.drawn.at);
+    if (this.drawn?.at && chance && !this.flight)
+      this.drawn.place = placeAt(chance.probs, this.drawn.at);
   }
 
   /** @param {number} ms */

@@ -1,7 +1,7 @@
 // What a model is asked, by the name that Python has for it: how its answer is taken, and how Home
 // speaks of that.
 
-import { placeAt } from "./answers.js";
+import { placeAt } from "../../sampling.js";
 
 /** @import { Chance } from "./answers.js" */
 /** @import { HomeSpec, Run } from "./numbers.js" */
@@ -40,9 +40,9 @@ function mostLikely() {
 }
 
 /** @param {Chance} chance @returns {Drawn} */
-function drawn(chance) {
+function drawn({ probs }) {
   const at = Math.random();
-  return { at, place: placeAt(chance, at) };
+  return { at, place: placeAt(probs, at) };
 }
 
 /**
@@ -56,12 +56,29 @@ function written({ ids }, { n, spec }) {
   return { at: null, place: Math.max(0, ids.indexOf(spec.came[n - 1 + spec.begins])) };
 }
 
+/** Of a model that is only looked at. */
+const LOOKED_AT = {
+  all: "",
+  from: "",
+  expected: "",
+  hint: null,
+  gives: null,
+  joins: "",
+  isSampled: false,
+  canWrite: false,
+  canChoose: false,
+  canHide: false,
+  writes: 0,
+  take: null,
+};
+
 /**
  * Of a text that is written token by token.
  *
- * @type {Omit<Goal, "cut" | "joins" | "isSampled" | "writes" | "take">}
+ * @type {Omit<Goal, "cut">}
  */
 const NEXT_TOKEN = {
+  ...LOOKED_AT,
   title: "Next token",
   end: "next token",
   from: "after",
@@ -70,11 +87,8 @@ const NEXT_TOKEN = {
   all: "tokens",
   rests: ["After ", " the most likely token is "],
   expected: "It expected",
-  hint: null,
-  gives: null,
   canWrite: true,
   canChoose: true,
-  canHide: false,
 };
 
 /** @type {Goal} */
@@ -82,7 +96,6 @@ const TARGET = {
   ...NEXT_TOKEN,
   cut: "Above the text to translate; below the translation, as far as it is written.",
   joins: "joins the translation, and the decoder runs once more.",
-  isSampled: false,
   writes: Infinity,
   take: written,
 };
@@ -97,27 +110,17 @@ const TARGET = {
  */
 function lookedAt(each, cut, others) {
   return {
+    ...LOOKED_AT,
     title: "What comes out",
     end: "last vectors",
-    from: "",
     cut,
     each,
     others,
-    all: "",
     rests: [`Layer by layer each ${each} took up ${others}. `],
-    expected: "",
-    hint: null,
     gives: ({ d_model, has_stream }) =>
       `This model gives no words: after its last layer each ${each} is a vector of ` +
       `${d_model.toLocaleString("en")} numbers.` +
       (has_stream ? " Some of them stand at the end of its line." : ""),
-    joins: "",
-    isSampled: false,
-    canWrite: false,
-    canChoose: false,
-    canHide: false,
-    writes: 0,
-    take: null,
   };
 }
 
@@ -128,10 +131,10 @@ export const GOALS = {
     cut: "The text is cut into tokens, words and parts of words.",
     joins: "joins the text, and it all runs once more.",
     isSampled: true,
-    writes: 0,
     take: drawn,
   },
   hidden: {
+    ...LOOKED_AT,
     title: "Hidden token",
     end: "hidden token",
     from: "at",
@@ -142,11 +145,7 @@ export const GOALS = {
     rests: ["In the place of ", " the most likely token is "],
     expected: "In its place the model says",
     hint: "Click a word to hide it, or again to show it.",
-    gives: null,
     joins: "is what the model puts there.",
-    isSampled: false,
-    canWrite: false,
-    canChoose: false,
     canHide: true,
     writes: 1,
     take: mostLikely,
@@ -159,6 +158,7 @@ export const GOALS = {
     canChoose: false,
   },
   class: {
+    ...LOOKED_AT,
     title: "Class",
     end: "class",
     from: "at",
@@ -167,16 +167,7 @@ export const GOALS = {
     others: "what the patches hold",
     all: "classes",
     rests: ["The most likely class is "],
-    expected: "",
     hint: "Point at a patch or a small map.",
-    gives: null,
-    joins: "",
-    isSampled: false,
-    canWrite: false,
-    canChoose: false,
-    canHide: false,
-    writes: 0,
-    take: null,
   },
   vectors: lookedAt("token", "The text is cut into tokens.", "what other tokens hold"),
   patches: lookedAt("patch", "The picture is cut into patches.", "what other patches hold"),

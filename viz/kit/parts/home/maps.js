@@ -98,32 +98,32 @@ export function drawMap(scene, column, head, reach) {
   context.fillRect(x, y, size, size);
   const isLast = band === run.spec.bands.length - 1;
   const known = isGrown ? (isLast ? rows.to - 1 : rows.to) : rows.from; // of earlier passes, they stay
-  if (reach < x + size) drawUnknown(scene, column, { x, y, tall, wide }, { rows, columns, known });
   const [left, top] = [head * run.size + columns.from, column * run.size];
   const [n, right] = [columns.to - columns.from, wide * (columns.to - columns.from)];
-  /** @param {number} from @param {number} to */
-  const put = (from, to) => {
+  /** @param {number} from @param {number} to @param {OffscreenCanvas} [of] @param {number} [at] */
+  const put = (from, to, of = pictures.maps, at = left) => {
     const [high, down] = [to - from, y + (from - rows.from) * tall];
-    if (high > 0)
-      context.drawImage(pictures.maps, left, top + from, n, high, x, down, right, high * tall);
+    if (high > 0) context.drawImage(of, at, top + from, n, high, x, down, right, high * tall);
   };
+  // Before it is computed: nothing, but not masked.
+  if (reach < x + size) put(known, rows.to, pictures.unknown, columns.from);
   context.globalAlpha = 0.76 - 0.36 * dim;
   put(rows.from, known);
   const query = run.queryIn(scene.query, column);
   const high = Math.max(tall, Math.min(LEAST_STRIPE * flow.unit, size / 5));
-  const at = Math.min(y + (query - rows.from + 0.5) * tall - high / 2, y + size - high);
+  const stripe = Math.min(y + (query - rows.from + 0.5) * tall - high / 2, y + size - high);
   const fresh = () => {
     put(known, rows.to);
     context.globalAlpha = 1;
     context.fillStyle = palette.background;
-    context.fillRect(x, at - 1.5, size, high + 3);
+    context.fillRect(x, stripe - 1.5, size, high + 3);
     context.fillStyle = palette.masked;
-    context.fillRect(x, at, size, high);
-    context.drawImage(pictures.maps, left, top + query, n, 1, x, at, right, high);
+    context.fillRect(x, stripe, size, high);
+    context.drawImage(pictures.maps, left, top + query, n, 1, x, stripe, right, high);
   };
   if (reach >= x + size) fresh();
   else if (reach > x) upTo(scene, reach, fresh);
-  drawPassing(scene, column, reach, { x, y: at, width: size, height: high });
+  drawPassing(scene, column, reach, { x, y: stripe, width: size, height: high });
 }
 
 /**
@@ -135,29 +135,6 @@ export function drawMap(scene, column, head, reach) {
 function shownOf({ run, size }, band) {
   const { from, to } = run.rowsOf(band);
   return { from, to, n: (to === run.n ? size : to) - from };
-}
-
-/**
- * Before it is computed: nothing, but not masked.
- *
- * @param {Scene} scene
- * @param {number} column
- * @param {{x: number, y: number, tall: number, wide: number}} place of the map, and of a cell
- * @param {{rows: {from: number, to: number}, columns: {from: number, to: number}, known: number}} of
- */
-function drawUnknown({ context, palette, run }, column, place, { rows, columns, known }) {
-  const { x, y, tall, wide } = place;
-  context.fillStyle = palette.sequential[0];
-  if (run.isOpen(column)) {
-    const [top, n] = [y + (known - rows.from) * tall, columns.to - columns.from];
-    return context.fillRect(x, top, n * wide, Math.max(0, rows.to - known) * tall);
-  }
-  for (let row = known; row < rows.to; row++)
-    for (let key = columns.from; key < columns.to; key++)
-      if (run.isToken(row) && !run.isMasked(column, row, key)) {
-        const [left, top] = [x + (key - columns.from) * wide, y + (row - rows.from) * tall];
-        context.fillRect(left, top, wide, tall);
-      }
 }
 
 /**

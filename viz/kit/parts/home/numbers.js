@@ -1,6 +1,7 @@
 // The numbers of one run that Home draws. A row is a token or a patch of one of its bands, counted
 // over all of them; where words are folded, one row stands for several of them, and is no query.
 
+import { reach } from "../../measures.js";
 import { Following } from "./answers.js";
 import { goalOf } from "./goals.js";
 
@@ -79,8 +80,6 @@ const SINK = 0.5;
 export class Run {
   /** What it says at each row, as far as it was asked for. @type {Following} */
   following;
-  /** Of each column. @type {boolean[]} */
-  #open = [];
   /** @type {{row: number, resting: number, heads: number, isOne: boolean} | undefined} */
   #sink;
 
@@ -95,11 +94,7 @@ export class Run {
     this.n = n;
     this.size = spec.labels.length; // rows of the arrays
     this.mostHeads = Math.max(...spec.columns.map(({ n_heads }) => n_heads));
-    this.mostNorm = largest(arrays.norms);
-    this.mostAdded = largest(arrays.ffn);
-    this.mostEmbedded = largest(arrays.embed);
-    this.mostPositioned = largest(arrays.positions);
-    this.mostLast = largest(arrays.last ?? []);
+    this.mostNorm = reach(arrays.norms);
   }
 
   /**
@@ -159,6 +154,15 @@ export class Run {
 
   /**
    * @param {number} column
+   * @returns {Head[]}
+   */
+  headsOf(column) {
+    const { n_heads } = this.spec.columns[column];
+    return Array.from({ length: n_heads }, (_, head) => ({ column, head }));
+  }
+
+  /**
+   * @param {number} column
    * @param {number} head
    * @param {number} query
    * @param {number} key
@@ -175,27 +179,6 @@ export class Run {
    */
   isMasked(column, query, key) {
     return !this.arrays.mask[(column * this.size + query) * this.size + key];
-  }
-
-  /**
-   * Whether every token of a column may attend to every one.
-   *
-   * @param {number} column
-   */
-  isOpen(column) {
-    return (this.#open[column] ??= this.#seesAll(this.spec.columns[column], column));
-  }
-
-  /**
-   * @param {Column} of
-   * @param {number} column
-   */
-  #seesAll({ band, keys }, column) {
-    const [rows, all] = [this.spec.bands[band], this.spec.bands[keys]];
-    for (let row = rows.from; row < rows.to; row++)
-      for (let key = all.from; key < all.to; key++)
-        if (!this.isToken(row) || this.isMasked(column, row, key)) return false;
-    return true;
   }
 
   /**
@@ -223,11 +206,10 @@ export class Run {
     const mean = Array.from({ length: this.n }, () => 0);
     for (const column of columns) {
       const { n_heads } = this.spec.columns[column];
-      const heads =
-        focus?.head === undefined ? Array.from({ length: n_heads }, (_, i) => i) : [focus.head];
-      for (const head of heads)
+      const [from, to] = focus?.head === undefined ? [0, n_heads] : [focus.head, focus.head + 1];
+      for (let head = from; head < to; head++)
         for (let key = 0; key < this.n; key++)
-          mean[key] += this.weight(column, head, query, key) / (columns.length * heads.length);
+          mean[key] += this.weight(column, head, query, key) / (columns.length * (to - from));
     }
     return mean;
   }
@@ -241,12 +223,12 @@ export class Run {
     const main = this.spec.bands.length - 1;
     const { from, to } = this.rowsOf(main);
     const queries = [...Array(to).keys()].filter((row) => row > from && this.isToken(row));
-    const given = this.columnsOf(main).flatMap((column) => {
-      const { n_heads, keys, band } = this.spec.columns[column];
-      return Array.from({ length: keys === band ? n_heads : 0 }, (_, head) =>
+    const own = this.columnsOf(main).filter((column) => this.spec.columns[column].keys === main);
+    const given = own
+      .flatMap((column) => this.headsOf(column))
+      .map(({ column, head }) =>
         queries.reduce((sum, query) => sum + this.weight(column, head, query, from), 0),
       );
-    });
     const resting = given.filter((sum) => sum > SINK * queries.length).length;
     const [heads, isOne] = [given.length, resting > SINK * given.length];
     return (this.#sink = { row: from, resting, heads, isOne });
@@ -260,14 +242,7 @@ export class Run {
    */
   queryIn(query, column) {
     const { from, to } = this.rowsOf(this.spec.columns[column].band);
-    return query >= from && query < to ? query : this.lastOf(from, to);
-  }
-
-  /**
-   * @param {number} from
-   * @param {number} to
-   */
-  lastOf(from, to) {
+    if (query >= from && query < to) return query;
     let row = to - 1;
     while (row > from && !this.isToken(row)) row -= 1;
     return row;
@@ -293,13 +268,10 @@ export class Run {
    */
   sharpest(columns, query) {
     let best = { column: 0, head: 0, key: 0, value: -1 };
-    for (const column of columns)
-      for (let head = 0; head < this.spec.columns[column].n_heads; head++)
-        for (let key = 0; key < this.n; key++) {
-          const value = this.weight(column, head, query, key);
-          if (value > best.value && !this.spec.folded.includes(key))
-            best = { column, head, key, value };
-        }
+    for (const of of columns.flatMap((column) => this.headsOf(column)))
+      this.row(query, of).forEach((value, key) => {
+        if (value > best.value && !this.spec.folded.includes(key)) best = { ...of, key, value };
+      });
     return best;
   }
 
@@ -320,11 +292,8 @@ export class Run {
    * @returns {Head | null}
    */
   headAt(at) {
-    const head = Number(at.split(".").at(-1));
-    const column = this.spec.columns.findIndex(
-      ({ n_heads }, i) => head < n_heads && this.spelled({ column: i, head }) === at,
-    );
-    return column < 0 ? null : { column, head };
+    const all = this.spec.columns.flatMap((_, column) => this.headsOf(column));
+    return all.find((head) => this.spelled(head) === at) ?? null;
   }
 
   /**
@@ -338,11 +307,6 @@ export class Run {
   }
 }
 
-/** @param {Numbers | number[]} values */
-function largest(values) {
-  return values.reduce((most, x) => Math.max(most, Math.abs(x)), 1e-9);
-}
-
 const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 
 /**
@@ -354,9 +318,7 @@ const ARRAYS = ["pattern", "mask", "norms", "embed", "positions", "ffn"];
 export async function loadRun(model, spec) {
   const isAnswered = !goalOf(spec).gives;
   const names = [...ARRAYS, ...(isAnswered ? [] : ["last"]), ...(spec.side ? ["pixels"] : [])];
-  const following = new Following(async (query) =>
-    isAnswered ? model.load("logits", query - spec.answers[0]) : null,
-  );
+  const following = new Following((query) => model.load("logits", query - spec.answers[0]));
   following.after(spec.asked); // it is asked for along with the rest
   const loads = ["vocabulary", ...names].map((name) => model.load(name));
   const [vocabulary, ...arrays] = await Promise.all(loads);

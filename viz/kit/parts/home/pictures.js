@@ -1,16 +1,17 @@
 // Arrays as pictures of a pixel for each number, painted once for each run and palette.
 
 import { ramp, weightShare } from "../../colors.js";
+import { reach } from "../../measures.js";
 import { N_COLUMNS } from "./layout.js";
 
 /** @import { Palette } from "../../wire.js" */
 /** @import { Run } from "./numbers.js" */
 
 /**
- * Small maps (heads to the right, columns down; masked cells are clear), strips of vectors, and the
- * picture that was given, if one was.
+ * Small maps (heads to the right, columns down; masked cells are clear), one of each column before it
+ * is known, strips of vectors, and the picture that was given, if one was.
  *
- * @typedef {{maps: OffscreenCanvas, embed: OffscreenCanvas, positions: OffscreenCanvas,
+ * @typedef {{maps: OffscreenCanvas, unknown: OffscreenCanvas, embed: OffscreenCanvas, positions: OffscreenCanvas,
  *   ffn: OffscreenCanvas, last: OffscreenCanvas | null, image: OffscreenCanvas | null}} Pictures
  */
 
@@ -25,11 +26,13 @@ export function picturesOf(run, palette) {
   /** @param {number} weight */
   const level = (weight) => Math.round(255 * weightShare(weight, palette));
   const [weights, signs] = [ramp(sequential), ramp(diverging)];
-  /** @param {import("../../maths.js").Numbers} values @param {number} most */
-  const strip = (values, most) =>
-    painted(N_COLUMNS, values.length / N_COLUMNS, signs, (x, y) =>
+  /** @param {import("../../maths.js").Numbers} values */
+  const strip = (values) => {
+    const most = reach(values);
+    return painted(N_COLUMNS, values.length / N_COLUMNS, signs, (x, y) =>
       signed(values[y * N_COLUMNS + x] / most),
     );
+  };
   const maps = painted(run.mostHeads * n, spec.columns.length * n, weights, (x, y) => {
     const [column, query, key] = [Math.floor(y / n), y % n, x % n];
     const value = run.weight(column, Math.floor(x / n), query, key);
@@ -37,10 +40,13 @@ export function picturesOf(run, palette) {
   });
   return {
     maps,
-    embed: strip(arrays.embed, run.mostEmbedded),
-    positions: strip(arrays.positions, run.mostPositioned),
-    ffn: strip(arrays.ffn, run.mostAdded),
-    last: arrays.last ? strip(arrays.last, run.mostLast) : null,
+    unknown: painted(n, spec.columns.length * n, weights, (x, y) =>
+      run.isMasked(Math.floor(y / n), y % n, x) ? null : 0,
+    ),
+    embed: strip(arrays.embed),
+    positions: strip(arrays.positions),
+    ffn: strip(arrays.ffn),
+    last: arrays.last ? strip(arrays.last) : null,
     image: arrays.pixels ? imageOf(arrays.pixels) : null,
   };
 }

@@ -74,7 +74,7 @@ export class Screen {
 
   resize() {
     const { run, el, next, tokens } = this.home;
-    const room = el.clientWidth;
+    const room = this.node.clientWidth; // a file has a margin around it
     if (!run || !room) return;
     const isNarrow = room <= NARROW;
     const width = isNarrow ? FLOW_WHEN_NARROW : room;

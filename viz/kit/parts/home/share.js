@@ -11,10 +11,12 @@ const TEXTS = [
   ".hl-home-bands > span",
   ".hl-home-next h2",
   ".hl-home-gives",
-  ".hl-home-next li > :is(bdi, small)",
+  ".hl-home-next li > :is(button, .hl-dist-number)",
   ".hl-home-axis span",
   ".hl-home-says",
 ].join();
+
+const BARS = ".hl-home-next :is(.hl-dist-track, .hl-dist-before, .hl-dist-after)";
 
 export class Share {
   /**
@@ -88,7 +90,7 @@ function pictureOf(root, map) {
     context.imageSmoothingEnabled = false;
     if (box.width) context.drawImage(drawn, box.left, box.top, box.width, box.height);
   }
-  for (const row of root.querySelectorAll(".hl-home-next li > i")) drawBar(context, row);
+  for (const bar of root.querySelectorAll(BARS)) drawBar(context, bar);
   for (const node of root.querySelectorAll(TEXTS)) write(context, node);
   if (map) drawLarge(context, root, map);
   return canvas;
@@ -120,12 +122,9 @@ function drawLarge(context, root, map) {
  * @param {Element} bar
  */
 function drawBar(context, bar) {
-  const style = getComputedStyle(bar);
   const { left, top, width, height } = bar.getBoundingClientRect();
-  context.fillStyle = style.getPropertyValue("--hl-surface");
+  context.fillStyle = getComputedStyle(bar).backgroundColor;
   context.fillRect(left, top, width, height);
-  context.fillStyle = style.getPropertyValue("--hl-accent");
-  context.fillRect(left, top, width * Number(style.getPropertyValue("--p") || 0), height);
 }
 
 /**

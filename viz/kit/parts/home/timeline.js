@@ -46,14 +46,10 @@ export class Timeline {
     this.AGAIN = this.stages.findLastIndex(({ kind }) => kind === "embed"); // for each new token
   }
 
-  /** Where a new pass over the same columns begins. */
-  begun() {
-    return new Timeline(this.stages.filter((x) => x.kind === "column").map(({ band }) => band));
-  }
-
   /** A pass that is over: what is shown while something is looked at. */
   over() {
-    const time = this.begun();
+    const columns = this.stages.filter((x) => x.kind === "column");
+    const time = new Timeline(columns.map(({ band }) => band));
     time.at = time.DRAW;
     return time;
   }

@@ -1,11 +1,12 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
-import { button, digits, equals, fillOnce, html, math, numbered, operand, svg } from "../../dom.js";
-import { applied, draws, entropy, powers, probabilities, sortedIds } from "../../sampling.js";
+import { button, digits, equals, fillOnce, html, math, operand, svg } from "../../dom.js";
+import { TokenBars } from "../../marks/bars.js";
+import { barsAt, chanceOf, entropy, placeAt, powers, sortedTokens } from "../../sampling.js";
+import { NAMES } from "../../sliders.js";
 import { drawCurve, spacedRanks } from "./curve.js";
-import { NAMES } from "./sliders.js";
 
-/** @import { Step } from "../../sampling.js" */
+/** @import { Chance, Sorted } from "../../sampling.js" */
 /** @import { Palette, SamplerSettings } from "../../wire.js" */
 /** @import { ShownDistribution } from "./wire.js" */
 
@@ -18,40 +19,21 @@ const MEANS = {
   perplexity: "e to the entropy: among so many equally likely tokens the choice would be as open.",
 };
 
-/**
- * A token's bar: its number among the sorted logits, and the nodes that show it.
- *
- * @typedef {object} Bar
- * @property {HTMLElement} item
- * @property {HTMLButtonElement} name
- * @property {HTMLElement} before
- * @property {HTMLElement} after
- * @property {HTMLElement} lost
- * @property {HTMLElement} count
- * @property {HTMLElement} number
- */
-
 export class Distribution {
-  /** Logits, the largest first. */
-  #sorted = new Float32Array();
-  /** Their ids. */
-  #ids = new Uint32Array();
-  /** Their probabilities before any step. */
-  #before = new Float64Array();
+  /** @type {Sorted} */
+  #sorted;
+  /** What is drawn from now. @type {Chance} */
+  #chance;
   #entropyBefore = 0;
   /** @type {number[]} */
   #ranks = [];
   /** Places among the sorted logits of the tokens shown by name. @type {number[]} */
   #places = [];
-  /** What is drawn from now. */
-  #after = new Float64Array();
   /** How often each place was drawn. @type {Map<number, number>} */
   #counts = new Map();
   #nDrawn = 0;
   /** The place drawn last. @type {number | null} */
   #drawn = null;
-  /** @type {Bar[]} */
-  #bars = [];
   /** What is shown; none before the first. @type {ShownDistribution | null} */
   data = null;
 
@@ -65,7 +47,7 @@ export class Distribution {
     this.pick = pick;
     this.redraw = redraw;
     this.title = html("h3", null, "Next token");
-    this.list = html("ol", { class: "hl-dist" });
+    this.bars = new TokenBars((i) => this.#choose(/** @type {any} */ (this.data).ids[i]));
     this.others = html("p", { class: "hl-caption hl-one-line" });
     this.drawnSays = html("span", { class: "hl-caption", role: "status" });
     this.append = button("Append", () => this.#append(), { disabled: true });
@@ -78,7 +60,7 @@ export class Distribution {
       "section",
       { class: "hl-panel hl-distribution", "aria-label": "Distribution" },
       html("div", row, this.title, ...this.drawers, this.append, this.drawnSays),
-      this.list,
+      this.bars.node,
       axis(),
       this.others,
       html("p", { class: "hl-caption hl-one-line" }, LEGEND),
@@ -99,14 +81,12 @@ export class Distribution {
    */
   take(data, logits) {
     this.data = data;
-    this.#ids = sortedIds(logits);
-    this.#sorted = Float32Array.from(this.#ids, (id) => logits[id]);
-    this.#before = probabilities(this.#sorted, 1);
-    this.#entropyBefore = entropy(this.#before);
-    this.#ranks = spacedRanks(this.#sorted.length);
-    this.#places = data.ids.map((id) => this.#ids.indexOf(id));
+    this.#sorted = sortedTokens(logits);
+    const { ids, before } = this.#sorted;
+    this.#entropyBefore = entropy(before);
+    this.#ranks = spacedRanks(ids.length);
+    this.#places = data.ids.map((id) => ids.indexOf(id));
     this.#forget();
-    this.#makeBars(data);
   }
 
   /** What was drawn is of settings that hold no more. */
@@ -133,15 +113,13 @@ export class Distribution {
   show(sampling, { palette, slack, title, canPut, isOver, isRunning, isWhole }) {
     const { data } = this;
     if (!data) return;
-    const sorted = this.#sorted;
-    const { steps, count } = applied(sorted, sampling, slack);
-    const tempered = probabilities(sorted, sampling.temperature);
-    this.#after = probabilities(sorted, sampling.temperature, count);
+    this.#chance = chanceOf(this.#sorted, sampling, slack);
+    const { steps, tempered, count } = this.#chance;
     this.title.textContent = title;
     this.canPut = canPut;
     for (const drawer of this.drawers) drawer.disabled = isRunning; // it draws for itself
     this.append.textContent = isOver ? "Put instead" : "Append";
-    this.#showBars(tempered, data);
+    this.#showBars(data);
     if (!isWhole) return;
     this.#showTable(steps);
     this.#showFacts();
@@ -150,66 +128,39 @@ export class Distribution {
   }
 
   /** @param {ShownDistribution} data */
-  #makeBars({ ids, labels, drawn }) {
-    this.#bars = ids.map((id, i) => {
-      const isDrawn = id === drawn;
-      const isBest = this.#places[i] === 0;
-      const sign = `${isDrawn ? "▸ " : ""}${isBest ? "★ " : ""}`;
-      const attributes = { type: "button", class: "hl-dist-name", onclick: () => this.#choose(id) };
-      const name = html("button", attributes, sign, html("bdi", null, labels[i]));
-      /** @param {string} kind */
-      const part = (kind) => html("i", { class: `hl-dist-${kind}` });
-      const [before, after, lost, count] = ["before", "after", "lost", "count"].map(part);
-      const number = html("span", { class: "hl-dist-number" });
-      const track = html("span", { class: "hl-dist-track" }, before, after, lost, count);
-      const item = html("li", { class: isDrawn ? "hl-is-drawn" : null }, name, track, number);
-      return { item, name, before, after, lost, count, number };
-    });
-    this.list.replaceChildren(...this.#bars.map(({ item }) => item));
-  }
-
-  /**
-   * @param {Float64Array} tempered
-   * @param {ShownDistribution} data
-   */
-  #showBars(tempered, { labels, signs }) {
-    this.#bars.forEach((bar, i) => {
-      const place = this.#places[i];
-      const after = this.#after[place] ?? 0;
-      const isKept = place < this.#after.length;
-      width(bar.before, this.#before[place]);
-      width(bar.after, after);
-      width(bar.lost, isKept ? 0 : tempered[place]);
-      bar.after.dataset.after = String(after);
+  #showBars({ ids, labels, signs, drawn }) {
+    const { before, probs } = this.#chance;
+    const isMany = this.#nDrawn > 1;
+    const rows = this.#places.map((place, i) => {
+      const bars = barsAt(this.#chance, place);
+      const isThere = ids[i] === drawn;
       const n = this.#counts.get(place) ?? 0;
-      bar.count.hidden = !n;
-      bar.count.style.left = percent(n / Math.max(this.#nDrawn, 1));
-      const probability = isKept && numbered(after, "sampled");
-      bar.number.replaceChildren(probability || "removed");
-      if (this.#nDrawn > 1 && isKept) bar.number.append(` · ${n}×`);
-      bar.name.disabled = !this.canPut;
-      bar.item.classList.toggle("hl-just-drawn", place === this.#drawn);
+      const number = bars.isCut ? "removed" : digits(bars.after);
+      return {
+        ...bars,
+        label: labels[i],
+        sign: `${isThere ? "▸ " : ""}${place ? "" : "★ "}`,
+        share: n / Math.max(this.#nDrawn, 1),
+        number: isMany && !bars.isCut ? `${number} · ${n}×` : number,
+        said: `${digits(bars.before, 3)} predicted, ${digits(bars.after, 3)} sampled from`,
+        isDrawn: isThere || place === this.#drawn,
+        canPick: this.canPut,
+      };
     });
+    this.bars.show(rows, "Leading tokens");
     const named = new Set(this.#places);
-    const [predicted, others] = [this.#before, this.#after].map((all) =>
+    const [predicted, others] = [before, probs].map((all) =>
       all.reduce((sum, p, place) => (named.has(place) ? sum : sum + p), 0),
     );
     this.others.dataset.after = String(others);
-    const n = [...this.#counts].reduce(
-      (sum, [place, times]) => sum + (named.has(place) ? 0 : times),
-      0,
-    );
-    const drawn = this.#nDrawn > 1 ? `, drawn ${n}×` : "";
-    this.others.textContent = `${OTHERS}: ${digits(predicted)} predicted, ${digits(others)} sampled from${drawn}${signs && `; ${signs}`}`;
-    const top = this.#places.slice(0, 3).map((place, i) => {
-      return `${labels[i]}: ${digits(this.#before[place], 3)} predicted, ${digits(this.#after[place] ?? 0, 3)} sampled from`;
-    });
-    this.list.setAttribute("aria-label", `Leading tokens. ${top.join("; ")}.`);
+    const rest = [...this.#counts].filter(([place]) => !named.has(place));
+    const times = isMany ? `, drawn ${rest.reduce((sum, [, n]) => sum + n, 0)}×` : "";
+    this.others.textContent = `${OTHERS}: ${digits(predicted)} predicted, ${digits(others)} sampled from${times}${signs && `; ${signs}`}`;
     this.append.disabled = !this.canPut || this.#drawn === null;
     this.#sayDrawn(labels);
   }
 
-  /** @param {Step[]} steps */
+  /** @param {Chance["steps"]} steps */
   #showTable(steps) {
     const head = ["After", "tokens left", "share of mass kept"].map((text) =>
       html("th", { scope: "col" }, text),
@@ -238,7 +189,7 @@ export class Distribution {
   }
 
   #showFacts() {
-    const [before, nats] = [this.#entropyBefore, entropy(this.#after)];
+    const [before, nats] = [this.#entropyBefore, entropy(this.#chance.probs)];
     const facts = [
       [MEANS.entropy, "entropy before, nats", digits(before, 3), "entropy-before"],
       [MEANS.entropy, "entropy after, nats", digits(nats, 3), "entropy-after"],
@@ -260,8 +211,9 @@ export class Distribution {
    * @param {ShownDistribution} data
    */
   #showFormula({ temperature }, { labels }) {
-    const [logit] = this.#sorted;
-    const { total } = powers(this.#sorted, temperature, this.#after.length);
+    const { logits, probs, count } = this.#chance;
+    const [logit] = logits;
+    const { total } = powers(logits, temperature, count);
     const log = logit / temperature + Math.log(total);
     /** @param {string} text */
     const mn = (text) => math("mn", null, text);
@@ -272,7 +224,7 @@ export class Distribution {
     const quotient = `${operand(logit)} / ${digits(temperature, 2)}`;
     const exponent = [mn(quotient), mo(log < 0 ? "+" : "−"), mn(operand(Math.abs(log)))];
     const power = math("msup", null, math("mi", null, "e"), row(exponent));
-    const [relation, probability] = equals(this.#after[0]).split(" ");
+    const [relation, probability] = equals(probs[0]).split(" ");
     const p = [math("mi", null, "p"), mo("="), power, mo(relation), mn(probability)];
     const token = html("bdi", null, labels[0]);
     this.formula.replaceChildren(
@@ -289,13 +241,13 @@ export class Distribution {
   }
 
   #append() {
-    if (this.#drawn !== null) this.#choose(this.#ids[this.#drawn]);
+    if (this.#drawn !== null) this.#choose(this.#sorted.ids[this.#drawn]);
   }
 
   /** @param {number} n */
   #draw(n) {
     this.#forget();
-    const places = draws(this.#after, n, Math.random);
+    const places = Array.from({ length: n }, () => placeAt(this.#chance.probs, Math.random()));
     for (const place of places) this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
     this.#nDrawn = n;
     this.#drawn = n === 1 ? places[0] : null;
@@ -317,21 +269,8 @@ export class Distribution {
 function axis() {
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
     const tick = html("span", null, String(share));
-    tick.style.left = percent(share);
+    tick.style.left = `${100 * share}%`;
     return tick;
   });
   return html("div", { class: "hl-dist-axis", "aria-hidden": "true" }, html("div", null, ticks));
-}
-
-/**
- * @param {HTMLElement} bar
- * @param {number} share
- */
-function width(bar, share) {
-  bar.style.width = percent(share);
-}
-
-/** @param {number} share */
-function percent(share) {
-  return `${(100 * share).toFixed(3)}%`;
 }
