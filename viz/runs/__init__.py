@@ -7,11 +7,12 @@ Traces are read-only. Caches are bounded.
 import io
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from secrets import token_hex
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -65,7 +66,7 @@ LEADING = 10  # most likely tokens kept of each step
 BROKEN = "\ufffd"  # what a part of a character decodes to
 
 # Streamlit looks at each field of a dataclass by itself, which takes a millisecond and more.
-BY_NAME = {ModelHandle: repr}
+BY_NAME: dict[str | type[Any], Callable[[Any], Any]] = {ModelHandle: repr}
 
 # Of texts, as long as a run of them is kept.
 _TRACES: WeakValueDictionary[tuple[ModelHandle, tuple[int, ...]], Trace] = WeakValueDictionary()
