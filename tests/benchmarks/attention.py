@@ -57,7 +57,7 @@ UNTIL_DRAWN = """async ([action, places]) => {
                 clientX: frame.left + frame.width * (head - chosenHead + 0.5),
                 clientY: frame.top + frame.height * (layer - chosenLayer + 0.5)}));
         },
-        stage: (name) => document.querySelector(`input[name=hl-stage][value=${name}]`).click(),
+        stage: (name) => document.querySelector(`input[name^=hl-stage][value=${name}]`).click(),
     };
     const spent = [];
     for (const place of places) {

@@ -92,7 +92,7 @@ def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page) ->
         expect(bare.locator(".hl-view-map .colorbar")).to_have_count(1)
         lit = bare.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
         assert set(lit) == {stage}
-    stages = bare.locator("input[name=hl-stage]").evaluate_all("x => x.map(y => y.value)")
+    stages = bare.locator("input[name^=hl-stage]").evaluate_all("x => x.map(y => y.value)")
     assert stages == list(steps_of(record, 3))
 
 
@@ -109,7 +109,7 @@ def test_labels_stand_beside_their_rows_in_every_stage(bare: Page) -> None:
     """The map is larger where no sums stand beside it; its labels stayed where they were."""
     open_attention(bare, attention=KINDS[0], stage="weights")
     for stage in ("product", "weights", "masked"):
-        bare.locator(f"input[name=hl-stage][value={stage}]").click()
+        bare.locator(f"input[name^=hl-stage][value={stage}]").click()
         expect(bare.locator(".hl-formula .hl-now").first).to_have_attribute("data-of", stage)
         expect(bare.locator(".hl-view-map .hl-map[data-busy]")).to_have_count(0)
         off = bare.evaluate(OFF)
@@ -207,12 +207,12 @@ def test_lines_and_tokens_of_two_streams(bare: Page) -> None:
 
 def test_an_unscaled_head_is_said_to_be(bare: Page) -> None:
     open_attention(bare, attention=CROSS, stage="scaled")
-    expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("× 1")
+    expect(bare.locator("input[name^=hl-stage][value=scaled] + span")).to_have_text("× 1")
     expect(bare.locator(".hl-view-map .hl-caption").first).to_have_text("Not scaled: times 1.")
     expect(bare.locator("[data-term=scaled]")).to_have_text("× 1")
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 0
     open_attention(bare, attention="source.attn", stage="scaled")
-    expect(bare.locator("input[name=hl-stage][value=scaled] + span")).to_have_text("÷√d")
+    expect(bare.locator("input[name^=hl-stage][value=scaled] + span")).to_have_text("÷√d")
     expect(bare.locator("[data-term=scaled]")).to_have_text(f"÷ √{D_HEAD}")
     assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
 
@@ -246,8 +246,8 @@ def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page) -
             view["why"] = "there is one head alone."
     open_instrument(bare, data, width=1180)
     wait_for(bare, "map")
-    expect(bare.locator("input[name=hl-view][value=compare]")).to_be_disabled()
-    label = bare.locator("label:has(input[name=hl-view][value=compare])")
+    expect(bare.locator("input[name^=hl-view][value=compare]")).to_be_disabled()
+    label = bare.locator("label:has(input[name^=hl-view][value=compare])")
     expect(label).to_have_attribute("title", "there is one head alone.")
     expect(bare.locator(".hl-instrument > * > [data-why]")).to_have_text(
         "Compare: there is one head alone."
