@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from model.analysis.similarity import (
-    compare,
     foot,
     nearest,
     token_table,
@@ -14,22 +13,6 @@ from model.analysis.similarity import (
 from tests.model.builders import tiny_model
 
 torch = pytest.importorskip("torch")
-
-
-def test_three_and_four_by_hand() -> None:
-    """3·4 + 4·3 = 24, both of length 5: cosine 24/25."""
-    alike = compare(np.array([3.0, 4.0]), np.array([4.0, 3.0]))
-    assert alike[:2] == (24.0, (5.0, 5.0))
-    assert alike.cosine == pytest.approx(0.96)
-    assert alike.degrees == pytest.approx(16.2602, abs=1e-4)
-
-
-def test_a_vector_of_zeros_has_no_angle() -> None:
-    alike = compare(np.zeros(2), np.array([1.0, 2.0]))
-    assert alike.product == 0
-    assert math.isnan(alike.cosine)
-    assert math.isnan(alike.degrees)
-    assert foot(np.zeros(2), np.array([1.0, 2.0])).tolist() == [0, 0]
 
 
 def test_the_foot_stands_at_a_right_angle_and_holds_the_product() -> None:

@@ -25,7 +25,6 @@ from tests.model.builders import (
     SENTENCE,
     softmax,
     tiny_checkpoint,
-    tiny_translation_checkpoint,
 )
 from tests.model.conftest import Command
 
@@ -157,11 +156,3 @@ def test_mistakes_are_one_line(
     result = command(module, "--checkpoint", folder, "--text", SENTENCE, *words)
     (line,) = result.err
     assert result.code == 2 and said in line
-
-
-def test_a_translation_loses_a_cross_attention_head(tmp_path: Path, command: Command) -> None:
-    folder = tiny_translation_checkpoint(tmp_path / "mine")
-    words = ("--text", "a cat", "--off", "decoder.cross_attn.1.2")
-    result = command(ablate, "--checkpoint", folder, *words)
-    assert (result.code, result.err) == (0, [])
-    assert json.loads(result.out[-1])["judged_by"] == "next token"

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,6 @@ from model.verify.independent import check_independently
 from model.verify.records import ATTENTION_CHECKS
 from tests.model.builders import GROUPED, SENTENCE, softmax, tiny_checkpoint
 from tests.model.conftest import Command
-
-ROOT = Path(__file__).parents[3]
 
 
 def read_npz(path: Path | BytesIO) -> dict[str, np.ndarray]:
@@ -72,18 +68,6 @@ def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> Non
     assert set(answer["checks"]) == names | {REPRODUCED}
     assert answer["worst_error"] == max(answer["checks"].values()) < 1e-5
     assert answer["bytes"] == out.stat().st_size
-
-
-def test_command_runs_as_a_module(tmp_path: Path) -> None:
-    folder, out = tiny_checkpoint(tmp_path / "c"), tmp_path / "t.npz"
-    command = [sys.executable, "-m", "model", "trace", "--checkpoint", folder, "--text", "😀 </s>"]
-    answer = subprocess.run([*command, "--out", out], cwd=ROOT, capture_output=True, text=True)
-    assert answer.returncode == 0, answer.stderr
-    assert (
-        json.loads(answer.stdout.splitlines()[-1])["tokens"]
-        == len(read_npz(out)["decoder.ids"])
-        == 6
-    )
 
 
 @pytest.mark.parametrize(

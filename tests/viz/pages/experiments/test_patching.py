@@ -16,7 +16,6 @@ from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
     button,
     chart,
-    charts,
     chosen,
     facts,
     faultless,
@@ -170,16 +169,6 @@ def test_each_pair_turns_the_answer_and_its_subject_brings_it_back(example: Exam
     if "L3 H4" in example.shows:
         assert np.unravel_index(exact["z"].argmax(), exact["z"].shape) == (3, 4)
         assert exact["z"][3, 4] >= 0.9
-
-
-def test_sentences_of_other_lengths_get_one_line_with_both_counts_and_where_they_part() -> None:
-    app = open_page("Patching", sentence=GIRL, second="The boy lost the ball.")
-    (line,) = lines(app, "error")
-    assert line == (
-        "the first sentence has 7 tokens, the second 6; they part at “girl” and “boy”: give both "
-        "as many"
-    )
-    assert charts(app) == []
 
 
 def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:

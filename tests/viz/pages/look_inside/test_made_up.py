@@ -8,10 +8,9 @@ import pytest
 from model.sources import table as sources
 from tests.model.made_up import MadeUp
 from tests.viz.apps import checks_shown, lines, offered_of, open_page, query_of
-from tests.viz.builders import csv_rows, live_data
-from tests.viz.kit.parts.made_up import N_HEADS, SOURCE, TARGET, two_streams
+from tests.viz.builders import live_data
+from tests.viz.kit.parts.made_up import N_HEADS, two_streams
 from viz import runs
-from viz.frame import tables
 
 MODEL = "made-up:two-streams"
 GROUPS = ("source.attn", "target.attn", "target.cross_attn")
@@ -58,12 +57,3 @@ def test_its_exports_hold_it() -> None:
     app = open_page("Attention", model=MODEL, inspect="export", **head)
     labels = {x.proto.label for x in app.get("download_button")}
     assert labels == {"Pattern Target cross-attention L1 H0 (CSV)", "Whole trace (npz)"}
-
-
-def test_the_pattern_as_csv_has_both_streams() -> None:
-    record = two_streams().group("target.cross_attn").records[0]
-    csv = tables.table_csv(record.pattern[1], TARGET, SOURCE, "query \\ key")
-    header, *rows = csv_rows(csv)
-    assert (len(rows), len(header)) == (5, 8)
-    assert header[1] == "0 Das"
-    assert [float(x) for x in rows[4][1:]] == pytest.approx(record.pattern[1, 4].tolist())
