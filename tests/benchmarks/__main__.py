@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.benchmarks import capture, decoding, microscope, page, rounds, sampler, schemes
+from tests.benchmarks import capture, decoding, microscope, page, rounds, sampler
 from tests.screen import PATIENCE
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
@@ -17,7 +17,6 @@ BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "page": page.measure,
     "microscope": microscope.measure,
     "sampler": sampler.measure,
-    "schemes": schemes.measure,
     "decoding": decoding.measure,
 }
 

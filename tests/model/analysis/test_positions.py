@@ -9,7 +9,6 @@ import torch
 
 from model.analysis.positions import (
     authors_slopes,
-    before_rotation,
     check_identities,
     check_slopes,
     moved_logits,
@@ -27,7 +26,6 @@ from model.positions import (
     Position,
     alibi_slopes,
     rope_angles,
-    rotate_pairs,
     shift_waves,
     sinusoidal_encoding,
 )
@@ -80,18 +78,6 @@ def test_a_wrong_wave_is_found(place: tuple[int, int]) -> None:
     waves[place] += 0.01
     assert rotation_error(waves, 10_000.0) > 5e-3
     assert product_error(waves, 10_000.0) > 5e-4
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-def test_before_rotation_queries_and_keys_are_those_of_no_positions(layer: int) -> None:
-    model, trace = honest("rope")
-    q, k = before_rotation(trace, model, layer)
-    record = trace.attention[layer]
-    angles = rope_angles(torch.arange(SEQ_LEN), q.shape[-1])
-    for plain, seen in ((q, record.q), (k, record.k)):
-        turned = rotate_pairs(torch.tensor(plain), angles).numpy()
-        np.testing.assert_allclose(turned, seen, atol=1e-6)
-        assert np.abs(plain[:, 1:] - seen[:, 1:]).max() > 1e-2
 
 
 def test_rope_scores_of_moved_tokens() -> None:

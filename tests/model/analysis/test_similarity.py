@@ -8,9 +8,7 @@ import pytest
 from model.analysis.similarity import (
     foot,
     nearest,
-    token_table,
 )
-from tests.model.builders import tiny_model
 
 torch = pytest.importorskip("torch")
 
@@ -31,14 +29,3 @@ def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:
     assert by_product.ids.tolist() == [2, 0], "another may be more like it than it is itself"
     assert by_product.values.tolist() == [5, 1]
     assert by_product.lengths == pytest.approx([math.hypot(5, 5), 1])
-
-
-def test_the_order_is_that_of_torch() -> None:
-    model = tiny_model(seed=3)
-    table = token_table(model)
-    rows = torch.tensor(table).double()
-    expected = torch.cosine_similarity(rows[4], rows, dim=-1)
-    found = nearest(table, 4, 17, "cosine")
-    assert found.ids.tolist() == expected.argsort(descending=True).tolist()
-    np.testing.assert_allclose(found.values, expected.sort(descending=True).values, rtol=1e-9)
-    np.testing.assert_array_equal(table, model.embed.weight.double().numpy())
