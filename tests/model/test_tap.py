@@ -67,6 +67,24 @@ def test_addresses_are_paths_and_absent_values_are_shown_to_nobody() -> None:
     assert recorder.values.keys() == expected
 
 
+@pytest.mark.parametrize(("norm", "feedforward"), [("layer", "gelu"), ("rms", "swiglu")])
+def test_insides_of_norms_and_feed_forward_lead_to_what_comes_out(
+    norm: str, feedforward: str
+) -> None:
+    model, recorder = tiny_model(norm=norm, feedforward=feedforward), Recorder()
+    model(tiny_ids(), tap=attach(recorder))
+    seen = {k.removeprefix("decoder.blocks.1."): x for k, x in recorder.values.items()}
+    block, is_layer = model.blocks[1], norm == "layer"
+    centred = seen["resid_mid"] - seen["ffn_norm.mean"] if is_layer else seen["resid_mid"]
+    size = seen["ffn_norm.deviation" if is_layer else "ffn_norm.rms"]
+    torch.testing.assert_close(seen["ffn_norm.normalised"], centred / size)
+    scaled = seen["ffn_norm.normalised"] * block.ffn_norm.gain
+    scaled = scaled + block.ffn_norm.offset if is_layer else scaled
+    torch.testing.assert_close(seen["ffn_norm.scaled"], scaled)
+    into = block.ffn.gate if feedforward == "swiglu" else block.ffn.up
+    torch.testing.assert_close(seen["ffn.pre_activation"], into(scaled))
+
+
 @pytest.mark.parametrize(
     ("edit", "name", "index", "to"),
     [

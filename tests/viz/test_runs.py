@@ -9,35 +9,24 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.probabilities import distribution
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.capture import capture
 from model.data.tokenizer import train_characters
-from model.decoding.filters import Sampling, filter_logits
+from model.decoding.filters import Sampling
 from model.decoding.kv_cache import cache_bytes
 from model.decoding.sampling import generate
 from model.decoding.writing import write
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
 from model.sources.places import WHERE
-from model.trace import Trace
 from tests.model.adopted.families import saved
 from tests.model.builders import (
     GROUPED,
-    softmax,
     tiny_checkpoint,
     tiny_model,
-    tiny_trace,
 )
 from viz import runs
 from viz.runs import positions
-
-SAMPLINGS = [
-    Sampling(),
-    Sampling(temperature=0.05),
-    Sampling(temperature=1.5, top_k=9, top_p=0.8),
-]
-
 
 CACHED = {
     "rope": {"position": "rope", **GROUPED},
@@ -48,28 +37,6 @@ CACHED = {
 def handle(name: str) -> ModelHandle:
     """A model as its files are now, on the CPU."""
     return runs.handle_of(name, "cpu")
-
-
-@pytest.fixture
-def trace() -> Trace:
-    """A sentence of 7 tokens through a small random model, with logits far apart."""
-    return tiny_trace(tiny_model())
-
-
-@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-@pytest.mark.parametrize("position", [0, 6])
-def test_distribution(sampling: Sampling, position: int, trace: Trace) -> None:
-    logits = trace.logits[position]
-    spread = distribution(logits, sampling)
-    kept = filter_logits(torch.from_numpy(logits.astype(np.float64)), sampling)
-    expected = kept.softmax(dim=0).numpy()
-    assert spread.logits == pytest.approx(logits)
-    assert spread.before == pytest.approx(softmax(logits.astype(np.float64)), abs=1e-6)
-    assert (spread.kept == (expected > 0)).all()
-    assert spread.after == pytest.approx(expected, abs=1e-6)
-    assert (spread.after[~spread.kept] == 0).all()
-    for probs in (spread.before, spread.after):
-        assert probs.sum() == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize(("n_words", "n_cut"), [(6, 0), (8, 8)])
