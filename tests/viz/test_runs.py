@@ -10,11 +10,9 @@ import pytest
 import torch
 
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
-from model.capture import capture
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
 from model.decoding.kv_cache import cache_bytes
-from model.decoding.sampling import generate
 from model.decoding.writing import write
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
@@ -49,10 +47,8 @@ def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> 
     assert run.trace.attention[0].pattern.shape[-1] == len(run.trace.tokens)
 
 
-def test_writing_is_what_the_model_generates(shelf: Path) -> None:
-    """Token by token, with what each was drawn from and the attention that predicted it."""
+def test_nothing_is_written_for_who_asked_for_something_else(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", max_seq_len=24)
-    loaded = runs.checkpoint(handle("tiny"))
     ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6, seed=5)
     tiny = handle("tiny")
     writing = write(runs.decoder(tiny), runs.tokenizer(tiny).end_id, ids, sampling)
@@ -62,19 +58,6 @@ def test_writing_is_what_the_model_generates(shelf: Path) -> None:
     writing.run(9)
     writing.advance(60, lambda: True)
     assert len(writing.steps) == 1, "who asked for something else need not wait for the rest"
-    while writing.is_running:
-        writing.advance(0.01)
-    end_id = loaded.tokenizer.end_id
-    expected = list(generate(loaded.model, ids, sampling, max_new_tokens=9, end_id=end_id))
-    assert [step.token_id for step in writing.steps] == [step.token_id for step in expected]
-    text = list(ids)
-    for found, step in zip(writing.steps, expected, strict=True):
-        assert found.prob == pytest.approx(float(step.probs[step.token_id]), abs=1e-6)
-        assert (found.rank, found.n_kept) == (step.rank, int(step.kept.sum()))
-        trace = capture(loaded.model, text, ["x"] * len(text))
-        for rows, record in zip(found.attention, trace.attention, strict=True):
-            assert rows == pytest.approx(record.pattern[:, -1], abs=1e-5)
-        text.append(found.token_id)
 
 
 def test_replaced_checkpoint_is_not_remembered(shelf: Path) -> None:
