@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.probabilities import distribution
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
@@ -35,6 +36,13 @@ CACHED = {
 def handle(name: str) -> ModelHandle:
     """A model as its files are now, on the CPU."""
     return runs.handle_of(name, "cpu")
+
+
+def test_before_is_every_token_and_after_only_the_kept() -> None:
+    spread = distribution(np.log(np.array([1.0, 4.0, 3.0, 2.0], np.float32)), Sampling(top_k=2))
+    assert spread.before == pytest.approx([0.1, 0.4, 0.3, 0.2])
+    assert spread.kept.tolist() == [False, True, True, False]
+    assert spread.after == pytest.approx([0, 4 / 7, 3 / 7, 0])
 
 
 @pytest.mark.parametrize(("n_words", "n_cut"), [(6, 0), (8, 8)])

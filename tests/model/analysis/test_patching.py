@@ -176,6 +176,12 @@ def test_refusals_name_both_counts_and_where_the_sentences_part() -> None:
     assert "part at the end and “.”" in parting((" a",), (" a", "."))
 
 
+def test_without_a_gap_there_is_nothing_to_put_back() -> None:
+    kept = begin(Pair(tiny_model(), BASE, BASE, METRIC)).kept
+    assert kept.gap == 0.0
+    assert np.isnan(kept.restored(np.array([1.0]))).all()
+
+
 def test_a_branch_computes_what_comes_before_it_once() -> None:
     recorder = Recorder({"resid_pre"})
     branch = Branch("decoder.blocks.1.attn.z", [((0,), 0.0), ((2, 3), 0.5), ((1,), 0.0)])
