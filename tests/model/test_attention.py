@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from model.attention import (
     MultiHeadAttention,
     additive_mask,
-    attention_scores,
     fused_attention,
     scaled_dot_product,
 )
@@ -78,39 +77,10 @@ def test_a_row_that_may_attend_to_nothing_gives_zeros(has_bias: bool) -> None:
     assert (pattern[:, :, 3].sum(dim=-1) - 1).abs().max() < 1e-6
 
 
-def test_by_hand() -> None:
-    """q·k = 2 ln 3 and 0, over √4: scores ln 3 and 0, so weights 3/4 and 1/4."""
-    q = torch.tensor([2 * math.log(3), 0, 0, 0])[None, None, None]
-    k = torch.eye(2, 4)[None, None]
-    v = torch.tensor([[4.0, 0, 1, 0], [0, 8.0, 1, 0]])[None, None]
-    z, pattern = scaled_dot_product(q, k, v)
-    torch.testing.assert_close(pattern.flatten(), torch.tensor([0.75, 0.25]))
-    torch.testing.assert_close(z.flatten(), torch.tensor([3.0, 2.0, 1.0, 0.0]))
-    bias = torch.tensor([[0.0, math.log(3)]])  # lifts the second key to the first
-    torch.testing.assert_close(
-        scaled_dot_product(q, k, v, bias=bias)[1].flatten(), torch.tensor([0.5, 0.5])
-    )
-    mask = torch.tensor([[False, True]])
-    z, pattern = scaled_dot_product(q, k, v, mask=mask)
-    assert pattern.flatten().tolist() == [0.0, 1.0]
-    assert z.flatten().tolist() == [0.0, 8.0, 1.0, 0.0]
-
-
 def test_the_mask_of_the_formula_is_zero_or_minus_infinity() -> None:
     added = additive_mask(torch.tensor([[True, False], [True, True]]), torch.float64)
     assert added.tolist() == [[0.0, -math.inf], [0.0, 0.0]]
     assert added.dtype == torch.float64
-
-
-def test_recorder_gets_scores_before_the_mask() -> None:
-    q, k, v, bias = normal(B, H, TQ, DH), normal(B, H, TK, DH), normal(B, H, TK, DH), normal(TQ, TK)
-    recorder = Recorder()
-    z, pattern = scaled_dot_product(q, k, v, mask=some_mask(), bias=bias, tap=attach(recorder))
-    assert recorder.values.keys() == {"scores", "pattern"}
-    assert torch.equal(recorder.values["scores"], attention_scores(q, k, bias))
-    assert recorder.values["scores"].isfinite().all()
-    assert recorder.values["pattern"] is pattern
-    assert torch.equal(pattern @ v, z)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.05])

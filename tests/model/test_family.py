@@ -9,7 +9,6 @@ import torch
 from safetensors.torch import load_file
 
 from model.analysis.positions import check_identities
-from model.analysis.probabilities import next_token_losses
 from model.capture import capture
 from model.config import POSITION_NAMES
 from model.sources import checkpoint
@@ -60,12 +59,10 @@ def test_all_are_half_precision_and_small_together() -> None:
 
 
 @pytest.mark.parametrize("scheme", POSITION_NAMES)
-@pytest.mark.parametrize("n_tokens", [13, 128])
-def test_every_check_and_promise_holds(scheme: str, n_tokens: int) -> None:
-    trace = trace_of(scheme, STORY, n_tokens)
+def test_every_check_and_promise_holds(scheme: str) -> None:
+    trace = trace_of(scheme, STORY, 128)
     loaded = model_of(scheme)
     checks = (*loaded.check(trace), *check_identities(trace, loaded.model))
-    assert len(trace.ids) == n_tokens
     assert [item for item in checks if not item.passed] == []
 
 
@@ -85,16 +82,3 @@ def test_card_says_what_is_stored(scheme: str) -> None:
     for other in POSITION_NAMES:
         bits = read_scores(SHIPPED / f"positions-{other}")[128].bits_per_byte
         assert re.search(rf"`positions-{other}` \| {bits:.4f} \|", card)
-
-
-def test_past_the_trained_length_the_waves_fail_and_alibi_does_not() -> None:
-    """On a text of our own: the mean loss behind position 160 against that of the same tokens
-    read from the start of a window that training knew."""
-    late = {}
-    for scheme in ("sinusoidal", "alibi"):
-        whole = trace_of(scheme, STORY, 320)
-        known = trace_of(scheme, STORY[len(STORY) // 2 :], 128)
-        losses = [next_token_losses(x.logits, x.ids) for x in (whole, known)]
-        late[scheme] = losses[0][160:].mean() - losses[1][32:].mean()
-    assert late["sinusoidal"] > 0.5
-    assert abs(late["alibi"]) < 0.5

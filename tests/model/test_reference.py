@@ -24,8 +24,6 @@ TEXTS = (
     "The animal didn't cross the street because it was too tired.",
     "x",
     "😀 שלום <b>$x$</b>",
-    "a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a",
-    "One day, a little girl named Lily found a needle in her room. \n\nShe said: “Look!”",
 )
 VARIANTS: dict[str, dict[str, object]] = {
     "sinusoidal": {},

@@ -5,33 +5,19 @@ from functools import cache
 import torch
 from safetensors.torch import load_file
 
-from model.capture import capture
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
 from model.sources.places import SHIPPED
-from model.trace import Trace
 
 FOLDER = SHIPPED / "stories"
-EXAMPLE = "The animal didn't cross the street because it was too tired."
-CONTEXT = 256
 
 
 @cache
 def stories() -> Checkpoint:
     """The shipped checkpoint, on the CPU."""
     return checkpoint.load("stories", device="cpu")
-
-
-@cache
-def trace_of(n_tokens: int) -> Trace:
-    """The example sentence, repeated and cut to a number of tokens."""
-    ids = stories().tokenizer.encode(" ".join([EXAMPLE] * 30))[:n_tokens]
-    return capture(stories().model, ids, stories().tokenizer.token_strings(ids))
-
-
-LENGTHS = [13, CONTEXT]  # the example once, and a full context
 
 
 def test_weights_are_half_precision_and_small() -> None:

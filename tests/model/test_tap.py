@@ -67,32 +67,22 @@ def test_addresses_are_paths_and_absent_values_are_shown_to_nobody() -> None:
     assert recorder.values.keys() == expected
 
 
-@pytest.mark.parametrize("norm", ["layer", "rms"])
-@pytest.mark.parametrize("feedforward", ["relu", "gelu", "swiglu"])
+@pytest.mark.parametrize(("norm", "feedforward"), [("layer", "gelu"), ("rms", "swiglu")])
 def test_insides_of_norms_and_feed_forward_lead_to_what_comes_out(
     norm: str, feedforward: str
 ) -> None:
     model, recorder = tiny_model(norm=norm, feedforward=feedforward), Recorder()
-    ids = tiny_ids()
-    watched = model(ids, tap=attach(recorder))
-    torch.testing.assert_close(watched, model(ids), atol=1e-5, rtol=1e-5)
+    model(tiny_ids(), tap=attach(recorder))
     seen = {k.removeprefix("decoder.blocks.1."): x for k, x in recorder.values.items()}
-    x, block = seen["resid_mid"].double(), model.blocks[1]
-    if norm == "layer":
-        torch.testing.assert_close(seen["ffn_norm.mean"].double(), x.mean(-1, keepdim=True))
-        deviation = (x.var(-1, correction=0, keepdim=True) + block.ffn_norm.eps).sqrt()
-        torch.testing.assert_close(seen["ffn_norm.deviation"].double(), deviation)
-    else:
-        rms = (x.square().mean(-1, keepdim=True) + block.ffn_norm.eps).sqrt()
-        torch.testing.assert_close(seen["ffn_norm.rms"].double(), rms)
+    block, is_layer = model.blocks[1], norm == "layer"
+    centred = seen["resid_mid"] - seen["ffn_norm.mean"] if is_layer else seen["resid_mid"]
+    size = seen["ffn_norm.deviation" if is_layer else "ffn_norm.rms"]
+    torch.testing.assert_close(seen["ffn_norm.normalised"], centred / size)
     scaled = seen["ffn_norm.normalised"] * block.ffn_norm.gain
-    scaled = scaled + block.ffn_norm.offset if norm == "layer" else scaled
+    scaled = scaled + block.ffn_norm.offset if is_layer else scaled
     torch.testing.assert_close(seen["ffn_norm.scaled"], scaled)
-    assert seen["ffn.activation"].shape == (1, 7, 13), "each neuron"
     into = block.ffn.gate if feedforward == "swiglu" else block.ffn.up
-    torch.testing.assert_close(seen["ffn.pre_activation"], into(seen["ffn_norm.scaled"]))
-    torch.testing.assert_close(seen["ffn_out"], block.ffn.down(seen["ffn.activation"]))
-    assert ("ffn.gate" in seen) == (feedforward == "swiglu")
+    torch.testing.assert_close(seen["ffn.pre_activation"], into(scaled))
 
 
 @pytest.mark.parametrize(
@@ -118,24 +108,6 @@ def test_an_edit_is_an_independent_forward_with_that_value(
     editor.check_used()
 
 
-def test_another_sentences_value_can_be_put_in_place() -> None:
-    """Patching: z of a head from another sentence, by an independent pass of both."""
-    model, other = tiny_model(), [2, 7, 1, 8, 2, 8, 1]
-    recorder = Recorder({"z"})
-    model(torch.tensor([other]), tap=attach(recorder))
-    z = recorder.values[f"{LAYER_1}.z"][0, 2]
-    logits, _ = edited(set_head(LAYER_1, 2, to=z))
-
-    def change(address: str, value: Tensor) -> Tensor:
-        if address == "1.z":
-            value = value.clone()
-            value[2] = z.double()
-        return value
-
-    expected = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change).numpy()
-    np.testing.assert_allclose(logits, expected, atol=1e-5 * np.abs(expected).max(), rtol=0)
-
-
 def test_edits_act_in_their_order_and_a_recorder_after_them_keeps_what_they_gave() -> None:
     before, after = Recorder({"z"}), Recorder({"z"})
     twice = Editor(Edit(f"{LAYER_0}.z", lambda z: z + 1), Edit(f"{LAYER_0}.z", lambda z: 2 * z))
@@ -158,31 +130,6 @@ def test_an_edit_that_changes_the_shape_is_refused() -> None:
     halved = Edit(f"{LAYER_0}.z", lambda z: z[:, :1])
     with pytest.raises(ValueError, match=r"attn.z gives shape \(1, 1, 7, 10\); the value has"):
         capture(tiny_model(), IDS, TOKENS, attachments=[Editor(halved)])
-
-
-@pytest.mark.parametrize("name", ["z", "pattern", "resid_post"])
-def test_gradients_are_autograds_on_a_plain_copy(name: str) -> None:
-    model, values = tiny_model(), {}
-    gradients = Gradients({name})
-    logits = model(torch.tensor([IDS]), tap=attach(gradients))
-    found = gradients.of(logits[0, -1, 5] - logits[0, 3, 2])
-
-    def change(address: str, value: Tensor) -> Tensor:
-        if address.endswith(f".{name}"):
-            value = value if value.requires_grad else value.requires_grad_()
-            values[address] = value
-        return value
-
-    plainly = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change)
-    grads = torch.autograd.grad(plainly[-1, 5] - plainly[3, 2], list(values.values()))
-    expected = dict(zip(values, grads, strict=True))
-    assert len(expected) == len(found) == 2
-    for layer in range(2):
-        part = name if name == "resid_post" else f"attn.{name}"
-        actual = found[f"decoder.blocks.{layer}.{part}"][0].double()
-        wanted = expected[f"{layer}.{name}"]
-        assert wanted.abs().max() > 1e-3
-        torch.testing.assert_close(actual, wanted, atol=1e-5 * wanted.abs().max().item(), rtol=0)
 
 
 def test_gradients_and_edits_combine_and_leave_the_weights_alone() -> None:

@@ -12,8 +12,7 @@ from model.commands.trace import write_npz
 from model.sources import table
 from model.sources.handle import ModelHandle
 from model.trace import Site
-from model.verify.records import ATTENTION_CHECKS, check_records
-from tests.model.builders import pattern_of, tiny_model, tiny_trace
+from tests.model.builders import tiny_model, tiny_trace
 from tests.model.made_up import MadeUp
 from tests.viz.kit.parts.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
 
@@ -43,15 +42,6 @@ def test_heads_are_grouped_by_stack_and_kind() -> None:
         trace.record(Site("source", "cross", 0))
     with pytest.raises(ValueError, match="no stream 'up'; streams are source, target"):
         trace.stream("up")
-
-
-def test_records_of_any_source_are_checked_without_a_model() -> None:
-    trace = two_streams()
-    checks = check_records(trace)
-    assert [item.name for item in checks] == [name for name, *_ in ATTENTION_CHECKS]
-    assert all(item.passed for item in checks)
-    for record in trace.attention:
-        np.testing.assert_allclose(record.pattern, pattern_of(record), atol=1e-6)
 
 
 def test_what_a_source_does_not_have_is_named() -> None:

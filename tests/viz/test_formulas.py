@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from model.analysis.mask_kinds import source_of
-from model.decoding.kv_cache import cache_bytes
 from model.positions import alibi_slopes, sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
@@ -18,7 +17,6 @@ from viz.formulas import (
     alibi,
     attention,
     bias_with_numbers,
-    cache_with_numbers,
     distance_with_numbers,
     lens_with_numbers,
     score_with_numbers,
@@ -78,20 +76,6 @@ def test_one_cell_of_the_lens(seed: int) -> None:
     assert rank == 5
     exponent, sign, size = re.search(r"= e\^\{(-?[\d.]+) ([+-]) ([\d.]+)\}", latex).groups()
     assert math.exp(float(exponent) + float(sign + size)) == pytest.approx(probs[3], rel=1e-4)
-
-
-def test_bytes_of_a_cache_are_the_product() -> None:
-    latex = cache_with_numbers(96, 96, 128, 2048, 2, cache_bytes(96, 96, 128, 2048))
-    factors, _, total = latex.replace("{,}", "").partition("=")
-    assert math.prod(latex_numbers(factors)) == latex_numbers(total)[0] == 9_663_676_416
-
-
-def test_distance_says_how_far_two_scores_are_apart() -> None:
-    latex = distance_with_numbers((7, 2), 100, 1.25, 1.250003)
-    assert "s(7, 2) = 1.250000" in latex
-    assert "s(107, 102) = 1.250003" in latex
-    assert latex.endswith(r"3.0 \cdot 10^{-6}")
-    assert distance_with_numbers((7, 2), 1, 1.0, 1.0).endswith("= 0")
 
 
 @pytest.mark.parametrize(

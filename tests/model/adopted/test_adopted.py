@@ -79,6 +79,7 @@ def afresh(family: str) -> tuple[AdoptedModel, Trace]:
     return model, capture_adopted(model, inputs if len(inputs) > 1 else inputs[0], streams)
 
 
+@cache
 def expected(family: str) -> tuple[Any, list[Tensor]]:
     """What transformers' own eager attention gives: the output, and patterns in our order."""
     with torch.no_grad():
@@ -176,7 +177,7 @@ def test_the_last_row_of_the_lens_is_what_the_model_says(family: str) -> None:
     assert logit_lens(trace, model, 3).error < EXACT
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["gpt2", "bert", "t5", "vit"])
 def test_two_runs_at_once_and_plain_runs_see_nothing_of_each_other(family: str) -> None:
     model = adopt(build(family))
     before = model.inner(**given(family)).logits
@@ -327,16 +328,14 @@ def _patched(model: Any) -> dict[str, np.ndarray]:  # noqa: ANN401
     return {**patched.exact, **guesses}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["mistral", "gpt_neox", "opt", "bert", "vit"])
 def test_what_heads_write_is_what_the_block_adds(family: str) -> None:
     model, trace = captured(family)
-    if family in ("mistral", "gpt_neox", "opt", "bert", "vit"):
-        record, residual = trace.attention[1], trace.residuals[1]
-        w_out = model.output_weights(record.site).numpy()
-        written = np.einsum("htd,hdm->tm", record.z, w_out)
-        rest = residual.attn_out - written  # the bias, the same for each token
-        np.testing.assert_allclose(rest, np.broadcast_to(rest[0], rest.shape), atol=EXACT)
-    assert model.has_projections
+    record, residual = trace.attention[1], trace.residuals[1]
+    w_out = model.output_weights(record.site).numpy()
+    written = np.einsum("htd,hdm->tm", record.z, w_out)
+    rest = residual.attn_out - written  # the bias, the same for each token
+    np.testing.assert_allclose(rest, np.broadcast_to(rest[0], rest.shape), atol=EXACT)
 
 
 KEPT_APART = {"deepseek_v3", "gemma4"}  # values of a latent, and values that are normed

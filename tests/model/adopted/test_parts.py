@@ -31,6 +31,7 @@ RMS = {"llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3", "mixtral", "gpt
 @pytest.mark.parametrize("family", FAMILIES)
 def test_parts_sum_to_the_logit_where_they_can(family: str) -> None:
     model, trace = captured(family)
+    assert model.has_projections
     assert can_attribute(model) == (family in IN_PARTS)
     if family not in IN_PARTS:
         return
@@ -61,7 +62,7 @@ def test_a_norm_behind_a_matrix_is_given_its_bias() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_last_norm_is_known_by_what_it_does(family: str) -> None:
-    model = adopt(build(family))
+    model, _ = captured(family)
     kind = "rms" if family in RMS else "layer"
     assert model.facts.norm == (kind if family in DECODERS else None)
     head = model.inner.get_output_embeddings()
@@ -124,7 +125,7 @@ def test_arrows_are_worth_what_they_are_in_our_own_model() -> None:
     np.testing.assert_allclose(first.attributions, second.attributions, atol=EXACT)
 
 
-@pytest.mark.parametrize("family", DECODERS)
+@pytest.mark.parametrize("family", ["gpt2", "mistral", "gemma3", "gpt_oss", "phi"])
 def test_with_what_is_held_a_removal_is_the_same(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

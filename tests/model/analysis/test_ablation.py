@@ -198,13 +198,6 @@ def test_the_ranking_is_what_single_runs_cost(name: str) -> None:
     assert len(set(np.round(found, 5))) > len(found) // 2, "they differ"
 
 
-def test_sizes_name_every_head_and_sublayer_once() -> None:
-    of_translator = every_head(sizes("encoder_decoder"))
-    assert len(of_translator) == len(set(of_translator)) == 3 * 3 + 2 * 3 + 2 * 3
-    assert len(every_sublayer(sizes("encoder_decoder"))) == 3 + 3 + 2 + 2 + 2
-    assert every_head(sizes("decoder"))[4] == Part("decoder", "attn", 1, 1)
-
-
 def test_pruning_takes_the_cheapest_head_each_time() -> None:
     model, given, _ = MODELS["decoder"]
     heads, targets = every_head(sizes("decoder")), targets_of("decoder")

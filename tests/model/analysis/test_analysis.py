@@ -7,24 +7,12 @@ import pytest
 
 from model.analysis.cosine import cosine_similarity
 from model.analysis.lens import logit_lens
-from model.analysis.masking import future_share, layers_to_reach, masking_alternatives
+from model.analysis.masking import layers_to_reach
 from model.analysis.summary import summarise_patterns
 from model.architectures.decoder import DecoderTransformer
 from model.capture import capture
 from model.trace import Trace
 from tests.model.builders import softmax, tiny_model, tiny_trace
-
-LOG3 = math.log(3)
-
-
-def test_masking_in_three_ways_by_hand() -> None:
-    """Weights 3, 1, 4 of which the last is hidden; −inf, a score of 0, and a zero after."""
-    scores = np.array([[LOG3, 0.0, math.log(4)]], dtype=np.float32)
-    ways = masking_alternatives(scores, np.array([[True, True, False]]))
-    np.testing.assert_allclose(ways["before"], [[3 / 4, 1 / 4, 0]], atol=1e-6)
-    np.testing.assert_allclose(ways["score_zero"], [[3 / 5, 1 / 5, 1 / 5]], atol=1e-6)
-    np.testing.assert_allclose(ways["after"], [[3 / 8, 1 / 8, 0]], atol=1e-6)
-    assert ways.keys() == {"before", "score_zero", "after"}
 
 
 def test_similarity_by_hand() -> None:
@@ -141,11 +129,3 @@ def test_reach_is_the_shortest_path(seed: int) -> None:
                     distance[other] = distance[node] + 1
                     frontier.append(other)
         assert found.tolist() == [distance.get(j, -1) for j in range(9)]
-
-
-def test_future_share_by_hand() -> None:
-    pattern = np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.25, 0.75], [1.0, 0.0]]])
-    assert future_share(pattern[0]) == pytest.approx(0.25)
-    assert future_share(pattern) == pytest.approx(1.25 / 4)
-    assert future_share(np.zeros((2, 2))) == 0.0
-    assert future_share(tiny_trace(tiny_model()).attention[0].pattern) == 0.0

@@ -13,7 +13,7 @@ from model.worked_out import Attending
 T, DH = 192, 5
 
 
-@pytest.mark.parametrize("window", [1, 7, 64, 100, 192, 300])
+@pytest.mark.parametrize("window", [1, 100, 300])
 def test_each_way_gives_the_z_of_its_weights(window: int) -> None:
     q, k, v = np.random.default_rng(1).standard_normal((3, T, DH))
     mask = np.tril(np.ones((T, T), bool))

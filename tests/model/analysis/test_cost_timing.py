@@ -112,7 +112,7 @@ def test_the_length_left_out_comes_last(monkeypatch: pytest.MonkeyPatch) -> None
     assert Measured.of(shape_of(model.config), timings[:-6]) is None
 
 
-@pytest.mark.parametrize("budget_s", [1e-9, 0.05, 1e9])
+@pytest.mark.parametrize("budget_s", [1e-9, 1e9])
 def test_progress_rises_to_one_whatever_the_passes_take(
     budget_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from model.analysis import branching, explanation
-from model.analysis.branching import logits_at
 from model.analysis.explanation import (
     Question,
     measure,
@@ -240,12 +239,3 @@ def test_a_text_of_too_many_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(ValueError, match="has 7 tokens; gradients of 6 heads are kept for up to 6"):
         measure(Question(tiny_model(), IDS, METRIC))
     assert measure(Question(tiny_model(), IDS[:6], Metric("logit", 5, 8, 11))).weights.size
-
-
-def test_one_token_is_its_own_explanation() -> None:
-    question = Question(tiny_model(), [5], Metric("logit", 0, 8, 11))
-    measured = measure(question)
-    assert (measured.weights == 1).all()
-    logits = logits_at(question.model, [5], 0)
-    assert measured.value == pytest.approx(float(logits[0, 8]), abs=1e-6)
-    assert effects_of(question).shape == (2, 3, 1)

@@ -5,12 +5,11 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
-from model.analysis.counts import by_script, count, n_single_bytes, script_of
+from model.analysis.counts import by_script, n_single_bytes, script_of
 from model.analysis.merges import Node, merge_forest, merged, rules_of, walk
 from model.data.tokenizer import Merges, Tokenizer, train_bpe, train_characters
 from tests.model.builders import edit_json
@@ -119,14 +118,6 @@ def test_merges_are_those_of_the_file() -> None:
     name_of = {number: name for name, number in model["vocab"].items()}
     assert [[name_of[i] for i in rule[:2]] for rule in merges.rules] == model["merges"]
     assert sorted(merges.bytes) == list(range(256))
-
-
-def test_counts_by_hand() -> None:
-    counts = count("Hé  said\n“no”", 8)
-    assert (counts.characters, counts.bytes, counts.words, counts.tokens) == (13, 18, 3, 8)
-    assert counts.bytes_per_token == 18 / 8
-    assert counts.tokens_per_word == pytest.approx(8 / 3)
-    assert count(" \n", 2).tokens_per_word is None
 
 
 def test_scripts_with_the_fewest_bytes_per_token_come_first() -> None:

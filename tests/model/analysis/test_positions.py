@@ -9,7 +9,6 @@ import torch
 
 from model.analysis.positions import (
     authors_slopes,
-    before_rotation,
     check_identities,
     check_slopes,
     moved_logits,
@@ -27,7 +26,6 @@ from model.positions import (
     Position,
     alibi_slopes,
     rope_angles,
-    rotate_pairs,
     shift_waves,
     sinusoidal_encoding,
 )
@@ -80,18 +78,6 @@ def test_a_wrong_wave_is_found(place: tuple[int, int]) -> None:
     waves[place] += 0.01
     assert rotation_error(waves, 10_000.0) > 5e-3
     assert product_error(waves, 10_000.0) > 5e-4
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-def test_before_rotation_queries_and_keys_are_those_of_no_positions(layer: int) -> None:
-    model, trace = honest("rope")
-    q, k = before_rotation(trace, model, layer)
-    record = trace.attention[layer]
-    angles = rope_angles(torch.arange(SEQ_LEN), q.shape[-1])
-    for plain, seen in ((q, record.q), (k, record.k)):
-        turned = rotate_pairs(torch.tensor(plain), angles).numpy()
-        np.testing.assert_allclose(turned, seen, atol=1e-6)
-        assert np.abs(plain[:, 1:] - seen[:, 1:]).max() > 1e-2
 
 
 def test_rope_scores_of_moved_tokens() -> None:
@@ -154,15 +140,6 @@ def test_without_positions_and_mask_order_means_nothing(seed: int) -> None:
         moved = outputs(model, [ids[i] for i in order], everything)
         np.testing.assert_allclose(moved, outputs(model, ids, everything)[order], atol=1e-5)
         assert permutation_error(model, ids, order) > 1e-2, "the causal mask tells order"
-
-
-@pytest.mark.parametrize("position", ["sinusoidal", "learned", "rope", "alibi"])
-def test_with_positions_order_means_something(position: str) -> None:
-    model, ids = tiny_model(position=position), tiny_ids()[0].tolist()
-    for order in (FORWARD[::-1], [3, 1, 6, 0, 2, 5, 4]):
-        keeps_distances = position == "alibi" and order == FORWARD[::-1]
-        error = permutation_error(model, ids, order, full(SEQ_LEN).numpy())
-        assert (error > 1e-2) == (not keeps_distances)
 
 
 def test_outputs_are_what_the_unembedding_reads() -> None:

@@ -6,30 +6,11 @@ import numpy as np
 import pytest
 
 from model.analysis.similarity import (
-    compare,
     foot,
     nearest,
-    token_table,
 )
-from tests.model.builders import tiny_model
 
 torch = pytest.importorskip("torch")
-
-
-def test_three_and_four_by_hand() -> None:
-    """3·4 + 4·3 = 24, both of length 5: cosine 24/25."""
-    alike = compare(np.array([3.0, 4.0]), np.array([4.0, 3.0]))
-    assert alike[:2] == (24.0, (5.0, 5.0))
-    assert alike.cosine == pytest.approx(0.96)
-    assert alike.degrees == pytest.approx(16.2602, abs=1e-4)
-
-
-def test_a_vector_of_zeros_has_no_angle() -> None:
-    alike = compare(np.zeros(2), np.array([1.0, 2.0]))
-    assert alike.product == 0
-    assert math.isnan(alike.cosine)
-    assert math.isnan(alike.degrees)
-    assert foot(np.zeros(2), np.array([1.0, 2.0])).tolist() == [0, 0]
 
 
 def test_the_foot_stands_at_a_right_angle_and_holds_the_product() -> None:
@@ -48,14 +29,3 @@ def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:
     assert by_product.ids.tolist() == [2, 0], "another may be more like it than it is itself"
     assert by_product.values.tolist() == [5, 1]
     assert by_product.lengths == pytest.approx([math.hypot(5, 5), 1])
-
-
-def test_the_order_is_that_of_torch() -> None:
-    model = tiny_model(seed=3)
-    table = token_table(model)
-    rows = torch.tensor(table).double()
-    expected = torch.cosine_similarity(rows[4], rows, dim=-1)
-    found = nearest(table, 4, 17, "cosine")
-    assert found.ids.tolist() == expected.argsort(descending=True).tolist()
-    np.testing.assert_allclose(found.values, expected.sort(descending=True).values, rtol=1e-9)
-    np.testing.assert_array_equal(table, model.embed.weight.double().numpy())

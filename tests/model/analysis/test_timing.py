@@ -21,13 +21,10 @@ from model.analysis.timing import (
     time_tokens,
     tokens_per_second,
 )
-from tests.model.builders import GROUPED, tiny_model
+from tests.model.builders import tiny_model
 
 VARIANTS = {
     "sinusoidal": {},
-    "rope": {"position": "rope", **GROUPED},
-    "alibi": {"position": "alibi"},
-    "window": {"mask": "sliding_window", "window": 3},
     "prefix": {"mask": "prefix", "prefix_len": 4},
     "short": {"max_seq_len": 2},
 }

@@ -26,8 +26,6 @@ from tests.model.builders import (
 )
 from tests.model.peers import LLAMA_LAYER, gpt2_weights, their_name
 
-CPU = torch.device("cpu")
-
 
 def test_gpt2_gives_the_same_logits_and_patterns() -> None:
     ours = tiny_model(position="learned", feedforward="gelu_tanh", d_ff=120)

@@ -4,16 +4,14 @@ import json
 import math
 import signal
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
-from model.commands import About, check, cli, evaluate, generate, trace, train
-from tests.model.conftest import Command
+from model.commands import About, cli
 
-MODULES = [train, evaluate, generate, trace, check]
 Run = Callable[[Namespace], cli.Answer]
 
 
@@ -25,20 +23,6 @@ def run(command: Run) -> int | str | None:
     except SystemExit as end:
         return end.code
     return None
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_help_names_every_option(module: ModuleType, command: Command) -> None:
-    parser = ArgumentParser()
-    module.add_arguments(parser)
-    result = command(module, "--help")
-    text = "\n".join(result.out)
-    assert (result.code, result.err) == (0, [])
-    assert {option for option in parser._option_string_actions if option not in text} == set()
-    assert "--device" in text
-    name = module.__name__.rpartition(".")[2]
-    assert text.startswith(f"usage: python -m model {name} ")
-    assert f"\nexample:\n  python -m model {name} " in text
 
 
 def test_a_value_error_of_many_lines_becomes_one(capsys: pytest.CaptureFixture[str]) -> None:

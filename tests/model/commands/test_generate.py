@@ -56,14 +56,6 @@ def test_greedy_takes_the_most_likely_token_whatever_the_seed(
     assert {answer["continuation"] for answer in answers} == {top_1["continuation"]}
 
 
-@pytest.mark.parametrize("k", [0, 90_000])
-def test_top_k_of_none_or_of_more_than_there_are_keeps_all(
-    command: Command, folder: Path, k: int
-) -> None:
-    given, plain = run(command, folder, top_k=k, seed=4), run(command, folder, seed=4)
-    assert (given.code, given.out[:-1]) == (0, plain.out[:-1])
-
-
 def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> None:
     options = {"beam_width": 4, "max_new_tokens": 6, "length_penalty": 0.5}
     answer = json.loads(run(command, folder, **options).out[-1])

@@ -10,7 +10,12 @@ from model.analysis.metrics import Metric
 from model.analysis.patching import GRIDS, Pair, begin
 from model.commands import patch
 from model.sources import checkpoint
-from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_translation_checkpoint
+from tests.model.builders import (
+    SENTENCE,
+    tiny_checkpoint,
+    tiny_translation_checkpoint,
+    tiny_vision,
+)
 from tests.model.conftest import Command
 
 OTHER = SENTENCE.replace("cat", "tat")
@@ -84,15 +89,17 @@ def test_a_blank_is_hidden_in_both(command: Command) -> None:
     assert "token 9 is to be a blank but the text has 7 tokens" in result.err[0]
 
 
-def test_the_class_of_a_picture_is_asked(command: Command) -> None:
-    words = ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", 1)
+def test_the_class_of_a_picture_is_asked(tmp_path: Path, command: Command) -> None:
+    small = tiny_vision(image_size=28, patch_size=14, n_classes=10)
+    checkpoint.save(tmp_path / "small", small, None)
+    words = ("--checkpoint", tmp_path / "small", "--image", "assets/digits.npz", "--second", 1)
     answer = json.loads(command(patch, *words, "--answer", "7", "--against", "5").out[-1])
     assert (answer["first"], answer["second"]) == (0, 1)
     assert (answer["answer"], answer["against"]) == ("7", "5")
     grid = shares(answer, "resid_pre")
-    assert grid.shape == (6, 50)
+    assert grid.shape == (2, 5)
     assert grid[0, 0] == 0, "the class token is the same in both"
-    assert shares(answer, "z").shape == (6, 6)
+    assert shares(answer, "z").shape == (2, 3)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,7 @@ def test_width_1_is_greedy(seed: int) -> None:
         assert len(steps) == len(greedy)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("position", POSITIONS)
+@pytest.mark.parametrize(("position", "mask"), list(zip(POSITIONS, MASKS, strict=False)))
 def test_totals_are_those_of_the_whole_text(position: str, mask: str) -> None:
     """Rows of the cache follow their beams. A prefix must be whole: its totals change behind it."""
     model = tiny_model(**GROUPED, position=position, mask=mask, window=3, prefix_len=3)

@@ -146,7 +146,6 @@ _NAMES = ("position", "norm", "norm_placement", "feedforward", "mask")
 _SWITCHES = ("bias", "tied_embeddings", "scale_embeddings")
 _NUMBERS = ("dropout", "norm_eps", "position_base")
 _NO_INTEGERS: dict[str, object] = {
-    "null": None,
     "text": "2",
     "a fraction": 2.5,
     "true": True,
@@ -157,6 +156,7 @@ _NO_INTEGERS: dict[str, object] = {
     "10³⁰": 10**30,
     "4,000 digits": int("9" * 4000),
 }
+_ANYWHERE = ("text", "10⁹")
 _NO_NUMBERS: dict[str, object] = {
     "null": None,
     "text": "0.1",
@@ -170,24 +170,17 @@ _NO_NUMBERS: dict[str, object] = {
 
 
 def _every_field() -> dict[str, Damage]:
-    """A wrong value of every kind in every field of the config."""
-    found: dict[str, Damage] = {}
-    for name in (*_SIZES, *_COUNTS):
-        for kind, value in _NO_INTEGERS.items():
-            if kind != "null" or name not in ("n_kv_heads", "d_ff"):  # null there means: derived
-                found[f"{name} {kind}"] = edit_config(**{name: value})
-    for name in _SIZES:
-        found[f"{name} zero"] = edit_config(**{name: 0})
-    for name in _NUMBERS:
-        for kind, value in _NO_NUMBERS.items():
-            found[f"{name} {kind}"] = edit_config(**{name: value})
-    for name in _NAMES:
-        for value in (None, "", "x", 1, ["causal"], "LAYER", "x" * 20_000):
-            found[f"{name} {str(value)[:12]!r}"] = edit_config(**{name: value})
-    for name in _SWITCHES:
-        for value in (None, 0, 1, "yes", []):
-            found[f"{name} {value!r}"] = edit_config(**{name: value})
-    return found
+    """Some wrong values in every field of the config, and all of them in one of each type."""
+    wrong = [(name, kind, _NO_INTEGERS[kind]) for name in (*_SIZES, *_COUNTS) for kind in _ANYWHERE]
+    wrong += [(name, "zero", 0) for name in _SIZES]
+    wrong += [("d_ff", kind, value) for kind, value in _NO_INTEGERS.items()]
+    wrong += [(name, "text", "0.1") for name in _NUMBERS]
+    wrong += [("norm_eps", kind, value) for kind, value in _NO_NUMBERS.items()]
+    wrong += [(name, "'x'", "x") for name in _NAMES]
+    wrong += [("norm", repr(x)[:12], x) for x in (None, "", 1, ["rms"], "LAYER", "x" * 20_000)]
+    wrong += [(name, "'yes'", "yes") for name in _SWITCHES]
+    wrong += [("bias", repr(x), x) for x in (None, 0, 1, [])]
+    return {f"{name} {kind}": edit_config(**{name: value}) for name, kind, value in wrong}
 
 
 def _every_file() -> dict[str, Damage]:

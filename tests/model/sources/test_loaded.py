@@ -12,14 +12,14 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from model.sources.transformers import load
-from tests.model.adopted.families import DECODERS, ENCODERS, build, saved, tokens
+from tests.model.adopted.families import build, saved, tokens
 from tests.model.builders import edit_json
 
 Change = Callable[[dict[str, Tensor]], object]
 LAYER = "transformer.h.2"
 UP, OUT, NORM = (f"{LAYER}.{name}.weight" for name in ("mlp.c_fc", "attn.c_proj", "ln_1"))
 OTHER, IN = UP.replace("2", "1"), f"{LAYER}.attn.c_attn"
-WORDS, LAST = "transformer.wte.weight", "transformer.ln_f.weight"
+WORDS = "transformer.wte.weight"
 NO_TIE: dict[str, Any] = {"tie_word_embeddings": False}
 UNTRAINED = "all weights look as at the start: this model is not trained"
 
@@ -57,7 +57,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 DAMAGES: dict[str, tuple[Change, dict[str, Any], str]] = {
     "none": (len, {}, ""),
     "matrix dropped": (lambda w: w.pop(UP), {}, f"do not have {UP}: zero here"),
-    "bias dropped": (lambda w: w.pop(f"{IN}.bias"), {}, f"do not have {IN}.bias"),
     "layer dropped": (
         lambda w: [w.pop(x) for x in list(w) if x.startswith(LAYER)], {}, "and 9 more: zero here",
     ),
@@ -65,14 +64,11 @@ DAMAGES: dict[str, tuple[Change, dict[str, Any], str]] = {
     "fewer layers in config": (len, {"n_layer": 2}, "of its files has no place in the model"),
     "untied without a head": (len, NO_TIE, "does not tie lm_head to the embeddings, so nothing"),
     "left at its start": (lambda w: w[UP].normal_(0, 0.02), {}, f"{UP} looks drawn at random"),
-    "square left at its start": (lambda w: w[OUT].normal_(0, 0.02), {}, f"{OUT} looks drawn"),
     "transposed": (lambda w: w[OUT].copy_(w[OUT].T.clone()), {}, f"{OUT} looks transposed"),
     "zeroed": (lambda w: w[UP].zero_(), {}, f"{UP} is 0 everywhere"),
     "embeddings zeroed": (lambda w: w[WORDS].zero_(), {}, f"{WORDS} is 0 everywhere"),
     "norm left at its start": (lambda w: w[NORM].fill_(1), {}, f"{NORM} is 1 everywhere"),
-    "last norm at its start": (lambda w: w[LAST].fill_(1), {}, f"{LAST} is 1 everywhere"),
     "NaN": (lambda w: w[UP][3, 5:6].fill_(math.nan), {}, f"{UP} has values that are no finite"),
-    "infinite": (lambda w: w[NORM][5:6].fill_(math.inf), {}, f"{NORM} has values that are no"),
     "copied": (lambda w: w[UP].copy_(w[OTHER]), {}, f"{UP} has the very numbers of {OTHER}"),
     "a hundred times": (lambda w: w[UP].mul_(100), {}, f"{UP} is 1e+02 times as large"),
     "uniform heads": (
@@ -94,7 +90,7 @@ def test_a_damage_is_named_or_said_to_be_unseen(damage: str, trained: Path, tmp_
     assert model.report[-1].text.startswith("cannot be seen from the files alone: weights exch")
 
 
-@pytest.mark.parametrize("family", [*DECODERS, *ENCODERS])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gpt_oss", "mixtral", "bert", "albert"])
 def test_all_that_is_found_of_a_random_model_is_that(family: str, tmp_path: Path) -> None:
     build(family).save_pretrained(tmp_path)
     model = load(tmp_path, "cpu")

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
-from torch.nn import functional
 
 from model.sources.places import given_folder
 from model.sources.table import open_named
@@ -47,40 +45,12 @@ def made(top: Path, **args: Any) -> tuple[Path, Path]:  # noqa: ANN401
     return folders
 
 
-def forward(weights: dict[str, Tensor], ids: Tensor, approximate: str) -> Tensor:
-    """What nanoGPT computes of its weights. ids: (T,); gives logits (T, V)."""
-
-    def of(name: str) -> tuple[Tensor, Tensor | None]:
-        return weights[f"{PREFIX}{name}.weight"], weights.get(f"{PREFIX}{name}.bias")
-
-    def norm(x: Tensor, name: str) -> Tensor:
-        return functional.layer_norm(x, (D,), *of(name))
-
-    x = of("transformer.wte")[0][ids] + of("transformer.wpe")[0][: len(ids)]
-    for layer in (f"transformer.h.{n}" for n in range(3)):
-        qkv = functional.linear(norm(x, f"{layer}.ln_1"), *of(f"{layer}.attn.c_attn"))
-        q, k, v = (part.unflatten(1, (4, -1)).transpose(0, 1) for part in qkv.split(D, 1))
-        z = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + functional.linear(z.transpose(0, 1).flatten(1), *of(f"{layer}.attn.c_proj"))
-        up = functional.linear(norm(x, f"{layer}.ln_2"), *of(f"{layer}.mlp.c_fc"))
-        up = functional.gelu(up, approximate=approximate)
-        x = x + functional.linear(up, *of(f"{layer}.mlp.c_proj"))
-    return functional.linear(norm(x, "transformer.ln_f"), *of("lm_head"))
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize(("name", "approximate"), [("gelu", "none"), ("gelu_new", "tanh")])
-def test_logits_are_those_of_a_gpt2_and_of_nanogpts_own_arithmetic(
-    name: str, approximate: str, bias: bool, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("name", "bias"), [("gelu", True), ("gelu_new", False)])
+def test_logits_are_those_of_the_gpt2_it_is(name: str, bias: bool, tmp_path: Path) -> None:
     gpt2, nanogpt = made(tmp_path, bias=bias, activation_function=name)
     same, model = load(gpt2, "cpu"), load(nanogpt, "cpu")
     trace = model.trace(TEXT).trace
     np.testing.assert_allclose(trace.logits, same.trace(TEXT).trace.logits, atol=1e-6)
-    expected = forward(
-        load_file(nanogpt / "model.safetensors"), torch.tensor(trace.ids), approximate
-    )
-    np.testing.assert_allclose(trace.logits, expected, atol=1e-5)
     for prefix, opened in ((PREFIX, model), (OTHER, same)):
         said = f"{prefix} was taken off the names of its weights"
         assert opened.off == () and any(said in one.text for one in opened.report)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from model.given import Blanked
 from model.sources import table
@@ -64,15 +64,6 @@ def test_a_state_space_model_that_was_saved_opens(tmp_path: Path) -> None:
     assert load(folder, "cpu").offers & {"decoder", "cache"} == {"decoder"}
 
 
-def test_what_is_beyond_the_context_is_cut_and_counted(gpt2: Path) -> None:
-    traced = load(gpt2, "cpu").trace("a b " * 40)
-    assert len(traced.trace.tokens) == 48 and traced.n_cut == len(_ids(gpt2, "a b " * 40)) - 48
-
-
-def _ids(folder: Path, text: str) -> list[int]:
-    return load(folder, "cpu").tokenizer.encode(text)
-
-
 def test_an_encoder_without_a_head_shows_its_stream(tmp_path: Path) -> None:
     hf.BertModel(build("bert", vocab_size=12).config).save_pretrained(tmp_path)
     words().save_pretrained(tmp_path)
@@ -81,16 +72,6 @@ def test_an_encoder_without_a_head_shows_its_stream(tmp_path: Path) -> None:
     assert trace.tokens == ("[CLS]", "the", "[MASK]", " dog", "[SEP]")
     assert trace.output is None and "blanks" not in model.offers
     assert all(check.passed for check in model.check(trace))
-
-
-def test_a_weight_that_is_missing_is_a_check_that_fails(gpt2: Path, tmp_path: Path) -> None:
-    folder = _copy(gpt2, tmp_path)
-    weights = load_file(folder / "model.safetensors")
-    del weights["transformer.h.1.mlp.c_fc.weight"]
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    model = load(folder, "cpu")
-    failed = [x.name for x in model.check(model.trace(TEXT).trace) if not x.passed]
-    assert failed == ["faults found when the model was opened"]
 
 
 def _copy(folder: Path, to: Path) -> Path:
@@ -225,7 +206,7 @@ def test_what_config_says_besides_changes_nothing(
     assert len(found) == ("auto_map" in said)
 
 
-@pytest.mark.parametrize("named", [None, [], ["AutoTokenizer"], {"a": 1}, 5])
+@pytest.mark.parametrize("named", [None, ["AutoTokenizer"], {"a": 1}])
 def test_what_names_no_model_opens_as_its_family_does(
     named: object, gpt2: Path, tmp_path: Path
 ) -> None:
@@ -263,16 +244,6 @@ def test_ids_that_the_model_has_no_row_for_are_refused(gpt2: Path, tmp_path: Pat
 def test_half_a_character_is_one_line(gpt2: Path) -> None:
     with pytest.raises(ValueError, match="not valid Unicode"):
         load(gpt2, "cpu").trace("a \ud800 b")
-
-
-def test_a_folder_without_a_tokenizer_says_so(gpt2: Path, tmp_path: Path) -> None:
-    folder = _copy(gpt2, tmp_path)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / name).unlink()
-    model = load(folder, "cpu")
-    assert model.offers == frozenset()
-    with pytest.raises(ValueError, match="has no tokenizer; put its tokenizer"):
-        model.trace(TEXT)
 
 
 @pytest.mark.parametrize(

@@ -74,12 +74,12 @@ def test_half_a_line_at_the_end_of_the_log_is_cut_off(tmp_path: Path) -> None:
 
 def test_state_is_saved_every_so_many_steps(tmp_path: Path) -> None:
     saved = []
-    for step in range(1, 9):
+    for step in (2, 3, 5, 6):
         out = tmp_path / str(step)
         with pytest.raises(RuntimeError, match="a crash"):
             trained(out, observers=[Crash(step)])
         saved.append(read_steps_done(out))
-    assert saved == [None, None, 3, 3, 3, 6, 6, 6]
+    assert saved == [None, 3, 3, 6]
 
 
 def test_finished_checkpoint_can_be_loaded(tmp_path: Path) -> None:

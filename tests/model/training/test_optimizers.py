@@ -111,15 +111,14 @@ def test_glorot_keeps_the_scale_of_signals_and_a_seed_its_weights() -> None:
     assert not torch.equal(weight, other.decoder.blocks[1].ffn.up.weight)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_where_little_is_written_a_fresh_encoder_tells_tokens_apart(seed: int) -> None:
+def test_where_little_is_written_a_fresh_encoder_tells_tokens_apart() -> None:
     """Cross-attention learns nothing of tokens that come out alike: `translate` once stayed so."""
     sizes = {"d_model": 60, "n_layers": 4, "n_encoder_layers": 4, "max_seq_len": 32}
     config = tiny_translator(norm_placement="post", scale_embeddings=True, **sizes).config
     model = EncoderDecoderTransformer(config)
     spread = {}
     for writes_little in (False, True):
-        initialise_evenly(model, seed, writes_little=writes_little)
+        initialise_evenly(model, 0, writes_little=writes_little)
         with torch.inference_mode():
             encoded = model.encode(tiny_ids(seq_len=20)).states[0]  # (T, D), rows of norm √D
         spread[writes_little] = encoded.std(dim=0).mean().item()

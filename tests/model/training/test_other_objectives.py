@@ -29,7 +29,7 @@ from tests.model.builders import (
     tiny_translator,
     tiny_vision,
 )
-from tests.model.training.builders import CPU, Crash, assert_same_run, log_lines, toy_recipe
+from tests.model.training.builders import CPU, Crash, assert_same_run, toy_recipe
 
 LETTERS = train_characters(["abcdefg"], (START_OF_TEXT, PADDING, MASK))
 SIZES = {name: x for name, x in STACK_SIZES.items() if name != "n_layers"} | {"n_layers": 1}
@@ -107,24 +107,14 @@ def test_batches_after_some_steps_are_those_that_were_still_to_come(name: str) -
     assert counts == sorted(set(counts))
 
 
-@pytest.mark.parametrize("step", [4, 7])
 @pytest.mark.parametrize("name", DATA)
-def test_resuming_is_bit_for_bit(name: str, step: int, tmp_path: Path) -> None:
+def test_resuming_is_bit_for_bit(name: str, tmp_path: Path) -> None:
     """Dropout, hidden tokens, jitter and the sums of weights to be averaged go on as they would."""
     trained(tmp_path / "whole", name)
     with pytest.raises(RuntimeError, match="a crash"):
-        trained(tmp_path / "again", name, observers=[Crash(step)])
+        trained(tmp_path / "again", name, observers=[Crash(7)])
     trained(tmp_path / "again", name, resume=True)
     assert_same_run(tmp_path / "again", tmp_path / "whole")
-
-
-@pytest.mark.parametrize("name", DATA)
-def test_what_is_left_is_a_checkpoint_whose_checks_pass(name: str, tmp_path: Path) -> None:
-    trained(tmp_path, name)
-    loaded = checkpoint.load(tmp_path)
-    assert all(item.passed for item in loaded.recorded)
-    assert loaded.recorded
-    assert {"loss", "accuracy", "targets"} == set(log_lines(tmp_path)[-1]["held_out"]["held"])
 
 
 def test_the_checkpoint_is_the_mean_of_the_last_weights(tmp_path: Path) -> None:

@@ -94,7 +94,3 @@ def test_shipped_recipes_are_whole(path: Path) -> None:
     config = config_of({**recipe.model, **sizes})
     assert recipe.name == path.stem
     assert max(stage.seq_len for stage in recipe.stages) <= config.max_seq_len
-
-
-def test_recipes_are_found() -> None:
-    assert "stories" in {path.stem for path in RECIPES}

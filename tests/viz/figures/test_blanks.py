@@ -5,8 +5,6 @@ import numpy as np
 from viz.figures.blanks import Predicted, paired_bars
 from viz.theme import LIGHT
 
-TOKENS = (" the", " cat", " the", " mat")
-
 
 def test_a_token_is_no_markup() -> None:
     pair = Predicted("a", np.ones(1)), Predicted("b", np.ones(1))

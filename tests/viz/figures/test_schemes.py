@@ -1,7 +1,6 @@
 """Protects figures of schemes and masks: places, colours, labels, and what is left out."""
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from tests.viz.builders import causal
@@ -31,20 +30,6 @@ def test_words_stand_beside_their_line(axis: str, is_log: bool, place: float) ->
     assert shape[f"{axis}0"] == shape[f"{axis}1"] == 100
     assert words[axis] == place
     assert words["text"] == "here"
-
-
-@pytest.mark.parametrize("axis", ["x", "y"])
-def test_line_and_words_are_where_plotly_itself_would_put_them(axis: str) -> None:
-    figure = go.Figure(go.Scatter(x=[0, 9], y=[0, 9]))
-    add = {"x": figure.add_vline, "y": figure.add_hline}[axis]
-    add(4.0, annotation={"text": "here"}, annotation_position="top right")
-    shape, words = mark_line(axis, 4.0, "here", LIGHT)
-    for ours, plotlys in ((shape, figure.layout.shapes[0]), (words, figure.layout.annotations[0])):
-        theirs = plotlys.to_plotly_json()
-        shared = {
-            name: value for name, value in ours.items() if name not in ("line", "font", "bgcolor")
-        }
-        assert {name: theirs.get(name) for name in shared} == shared
 
 
 @pytest.mark.parametrize(

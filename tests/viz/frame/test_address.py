@@ -15,8 +15,6 @@ MENDED = [
     ("Attention", "model", "../stories", "stories"),
     ("Attention", "layer", "99", 5),
     ("Attention", "cell", "99-2", (15, 2)),
-    ("Home", "cell", "99-2", (15, 2)),
-    ("Attention", "token", "99", 15),
     ("Attention", "other", "9-9", (5, 7)),
     ("Attention", "head", "<script>", EXAMPLE.head),
     ("Next token", "token", "99", 15),
@@ -49,13 +47,12 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
     assert control(app, key) == value
 
 
-@pytest.mark.parametrize("page", ["Attention", "Masks"])
-def test_what_several_pages_declare_stays_in_the_address_of_others(page: str) -> None:
+def test_what_several_pages_declare_stays_in_the_address_of_others() -> None:
     """The token is of several pages and stays; what is done at the limit of one, and leaves."""
     app = open_page("Next token", token="3", full="slide")
-    go(app, page)
+    go(app, "Masks")
     shared = {"token": ["3"]}
-    assert query_of(app) == shared | {"page": [page]}
+    assert query_of(app) == shared | {"page": ["Masks"]}
     go(app, "Next token")
     assert query_of(app) == shared | {"page": ["Next token"], "full": ["slide"]}
     assert control(app, "full") == "slide"
@@ -78,7 +75,6 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     ("page", "mode", "title"),
     [
         ("Predict", {}, "Next token"),
-        ("Generate", {}, "Next token"),
         ("Generate", {"mode": "greedy"}, "Next token"),
         ("Generate", {"mode": "beam", "beam_width": "2"}, "Beam search"),
     ],
@@ -113,9 +109,7 @@ def test_who_goes_on_before_back_was_drawn_leaves_a_step_for_each(
     assert state.steps(start) == 0
 
 
-@pytest.mark.parametrize(
-    "text", [3000 * "😀", 17_000 * "a", 1_900 * "あ", 6_000 * "/", 6_000 * "~"]
-)
+@pytest.mark.parametrize("text", [17_000 * "a", 1_900 * "あ"])
 def test_what_is_too_long_for_an_address_is_said_and_left_out(text: str) -> None:
     """Our server takes 16 KB, a proxy 8: a reload of what the page wrote was answered with 400."""
     app = open_page("Transformer block", sentence=text)

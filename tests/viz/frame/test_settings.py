@@ -241,8 +241,7 @@ OLD = [  # what an old link says, and what the page it opens is set to
      {"metric": "difference", "answer": 366}),
     ({"page": "Patching", "sentence": GIRL, "corrupt": "The man lost the ball, so",
       "expected": "366", "versus": "262"},
-     {"second": "The man lost the ball, so", "answer": 366, "instead": 262,
-      "metric": "difference"}),
+     {"second": "The man lost the ball, so", "answer": 366, "instead": 262}),
     ({"page": "Contributions", "answer": "300", "instead": "5"}, {"metric": "difference"}),
     ({"page": "Contributions", "instead": "5", "metric": "logit"}, {"metric": "logit"}),
     ({"page": "Masks", "masks": "padding", "padded": "A dog."}, {"second": "A dog."}),
@@ -263,22 +262,19 @@ OLD = [  # what an old link says, and what the page it opens is set to
     ({"page": "Masks", "masks": "padding", "side": "behind"}, {"side": "right"}),
     ({"page": "Masks", "masks": "padding", "side": "front"}, {"side": "left"}),
     ({"page": "Predict", "top_k": "-1"}, {"top_k": None}),
-    ({"page": "Next token", "top_k": "99999"}, {"top_k": None}),
     ({"page": "Positional encoding", "compare": "yes", "sentence": "x y"}, {"scheme": "compare"}),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("address", "values"), OLD, ids=lambda x: "-".join(x)[:60])
-def test_an_old_link_opens_the_same_view(
+def test_an_old_link_says_the_same_today(
     address: dict[str, str], values: dict[str, object]
 ) -> None:
-    query = {"sentence": TOM} | address
-    app = open_page(query.pop("page"), **query)
-    assert {name: control(app, name) for name in values} == values
-    assert not set(query_of(app)) & {*OLD_NAMES, "own_layers", "a_x", "house_size"}
-    assert not any(
-        any(x in line for x in ("exist", "using", "outside")) for line in lines(app, "note")
-    )
+    """That pages are opened by it: `test_address.py`."""
+    found = modern(address)
+    assert not set(found) & {*OLD_NAMES, "own_layers", "a_x", "house_size"}
+    told = {name: SETTINGS[name].text(value) for name, value in values.items()}
+    assert {name: found[name] for name in values} == told
 
 
 def test_every_old_name_has_a_link() -> None:

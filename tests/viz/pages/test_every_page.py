@@ -2,7 +2,7 @@
 
 import gc
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from pathlib import Path
 
@@ -34,6 +34,15 @@ from viz.runs import Run
 from viz.runs.kept import KEPT
 
 OF_SENTENCES = [page for page in PAGES if page not in OWN_MODEL]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _new_objects_alone() -> Iterator[None]:
+    """What was there before is no garbage: looking for it took longer than the pages."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -13,7 +13,6 @@ from model.capture import capture
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint
-from model.sources.offers import REASONS
 from tests.model.analysis.test_blanks import encoder_checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
 from tests.viz.apps import (
@@ -205,21 +204,9 @@ def test_without_a_decoder_of_the_same_tokens_one_line_says_so(shelf: Path) -> N
     assert len(chart(app, "under-the-mask").data) == 2
 
 
-def test_no_encoder_is_said(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "stories")
-    (line,) = lines(open_page("Masked language model"), "error")
-    assert REASONS["blanks"] in line and "train one, see README" in line
-
-
 def test_an_encoder_without_a_token_to_hide_with_says_so(shelf: Path) -> None:
     tokenizer = tiny_tokenizer()
     model = tiny_encoder(vocab_size=tokenizer.vocab_size, max_seq_len=64)
     checkpoint.save(shelf / "bare", model, tokenizer)
     (line,) = lines(open_page("Masked language model", sentence=SENTENCE), "error")
     assert MASK in line
-
-
-def test_the_losses_of_models_of_other_lengths_are_one_table() -> None:
-    losses = {"blank": np.array([1.0, 2.0]), "stories": np.array([np.nan, 3.0])}
-    table = csv_rows(encoder._losses_csv((" a", " b", " c"), losses))
-    assert [row[1:] for row in table[1:]] == [["1.0", ""], ["2.0", "3.0"]]

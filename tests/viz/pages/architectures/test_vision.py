@@ -71,7 +71,6 @@ def test_what_is_asked_while_drawing_is_the_same_capture(model: Checkpoint) -> N
     ("asked", "message"),
     [
         ({}, "the picture has 0 pixels; expected 784"),
-        ({"pixels": "AAAA"}, "the picture has 3 pixels; expected 784"),
         ({"pixels": "?"}, "the picture has 0 pixels"),
         ({"pixels": 3}, "the picture has 0 pixels"),
         ({"pixels": base64.b64encode(bytes(784)).decode(), "query": 50}, "the row is 50; give"),
@@ -111,16 +110,11 @@ def test_a_masked_patch_changes_the_answer_as_the_model_says(model: Checkpoint) 
     assert shown[11 // 7, 11 % 7] == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("drawing", ["x", "eJwDAAAAAAE=", 3000 * "A", "ä"])
+@pytest.mark.parametrize("drawing", ["eJwDAAAAAAE=", "ä"])
 def test_a_damaged_drawing_is_left_out_with_a_line(model: Checkpoint, drawing: str) -> None:
     app = opened(drawing=drawing)
     assert lines(app, "note").count("Drawing in the address is damaged; it is left out.") == 1
     assert not live_data(app)["settings"]["drawing"]
-
-
-def test_no_model_of_pictures_is_said(shelf: Path) -> None:
-    app = open_page("Vision")
-    assert lines(app, "error") == ["no checkpoint in assets/checkpoints; train one, see README"]
 
 
 def _handle() -> ModelHandle:

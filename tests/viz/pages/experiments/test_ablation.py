@@ -119,14 +119,6 @@ def test_a_survey_has_the_means_of_heads_alone(monkeypatch: pytest.MonkeyPatch) 
     assert "mean over held-out text" not in ways, "no survey is stored with it"
 
 
-def test_a_sentence_of_another_length_is_refused_with_both_counts() -> None:
-    app = open_page("Ablation", sentence=TOM, stands_in="other", second="Tom had a dog.")
-    (line,) = lines(app, "error")
-    n = len(stories_trace(TOM).tokens)
-    assert f"the first sentence has {n} tokens, the second 5; they part" in line
-    assert "at “red” and “dog”: give both as many" in line
-
-
 def test_with_everything_off_nothing_is_left() -> None:
     app = opened(off="everything")
     (line,) = lines(app, "note")

@@ -99,10 +99,3 @@ def test_tables_have_every_share() -> None:
     rows = csv_rows(contributions.shares_csv(found))
     assert rows[0] == ["part", "share"]
     assert [float(row[1]) for row in rows[1:]] == pytest.approx(found.parts.tolist())
-
-
-def test_what_an_address_cannot_mean_is_one_line() -> None:
-    app = open_page("Contributions", sentence=TOM, answer="99999", neuron="x")
-    said = " ".join(lines(app, "note"))
-    assert "99999 does not exist here" in said and "Neuron x is not two numbers" in said
-    assert lines(app, "error") == []

@@ -144,9 +144,7 @@ def test_forks_come_back_from_the_link() -> None:
     "asked",
     [
         ("put", 2, 5),
-        ("put", 10**9, 5),
         ("put", 12, 10**9),
-        ("put", 12, None),
         ("again", -3, None),
     ],
 )

@@ -2,6 +2,7 @@
 
 import html
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,10 +88,9 @@ def test_formula_is_of_the_mask_that_is_drawn() -> None:
         assert ("and" in formulas[-1]) == (sides == "causal")
 
 
-@pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
-def test_without_its_mask(scheme: str) -> None:
-    app = open_view("leak", model=scheme)
-    loaded = stories() if scheme == "stories" else scheme_model("rope")
+def test_without_its_mask() -> None:
+    app = open_view("leak", model="positions-rope")
+    loaded = scheme_model("rope")
     trace = trace_of(loaded, TOM)
     ids, n = trace.ids.tolist(), len(trace.ids)
     everything = np.ones((n, n), dtype=bool)
@@ -120,8 +120,9 @@ def test_without_its_mask(scheme: str) -> None:
     assert leaking.max() > 1e-3
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("scheme", ["stories", "positions-rope"])
+@pytest.mark.parametrize(
+    ("side", "scheme"), [("left", "stories"), ("left", "positions-rope"), ("right", "stories")]
+)
 def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     second = "The dog ran."
     app = open_view("padding", side=side, second=second, layer="1", head="1", model=scheme)
@@ -168,7 +169,6 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     [
         ("", "Type a second sentence"),
         (TOM, "no padding is needed"),
-        ("x " * 140, "The second sentence has"),
     ],
 )
 def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
@@ -196,10 +196,8 @@ def test_order_of_mask_and_softmax() -> None:
     assert "NaN in every cell, this model's attention sums to 0." in note_with(app, "softmax alone")
 
 
-@pytest.mark.parametrize("model", ["stories", "positions-alibi"])
-def test_shift_by_one(model: str) -> None:
-    app = open_view("shift", model=model)
-    loaded = stories() if model == "stories" else scheme_model("alibi")
+def test_shift_by_one() -> None:
+    app, loaded = open_view("shift", model="positions-alibi"), scheme_model("alibi")
     end = loaded.tokenizer.end_id
     ids = loaded.tokenizer.encode(TOM)
     probs = softmax(trace_under_own(loaded, [end, *ids]).logits)
@@ -234,23 +232,15 @@ def test_shift_leaves_room_for_the_start() -> None:
     assert (len(words), "⟨end⟩" in words) == (512, False)
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [
-        {"mask": "prefix", "prefix_len": 4},
-        {"mask": "global_tokens", "window": 2, "n_global": 1},
-    ],
-    ids=str,
-)
-def test_every_view_holds_for_other_models(variant: dict[str, object], shelf: object) -> None:
-    tiny_checkpoint(shelf / "tiny", **variant)
+def test_every_view_holds_for_another_model(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=4)
     for view in VIEWS:
         app = open_page("Masks", masks=view, sentence=SENTENCE, inspect="check")
         assert lines(app, "error") == []
         for table in checks_shown(app):
             assert {row["verdict"] for row in table} == {"passed"}
     app = open_page("Masks", sentence=SENTENCE)
-    assert control(app, "mask") == variant.get("mask", "causal")
+    assert control(app, "mask") == "prefix"
     assert any("was trained with this mask" in line for line in lines(app, "plain"))
 
 

@@ -13,8 +13,10 @@ from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view,
 LET_GO = "were of another sentence or mask"
 
 
-@pytest.mark.parametrize("edits", ["", "7-3", "7-3.7-4.2-9.0-0"])
-@pytest.mark.parametrize("mask", ["causal", "global_tokens"])
+@pytest.mark.parametrize(
+    ("mask", "edits"),
+    [("causal", "7-3"), ("global_tokens", ""), ("global_tokens", "7-3.7-4.2-9.0-0")],
+)
 def test_edited_mask_is_the_one_the_model_runs_under(mask: str, edits: str) -> None:
     app = open_view("edit", edits=edits, mask=mask, layer="3", head="5", token="7")
     loaded, trace = stories(), stories_trace(TOM)

@@ -123,7 +123,7 @@ def test_tokens_without_a_position_are_named_and_the_rest_is_shown() -> None:
     assert f"no position for the last {len(ids) - 128} tokens" in note
 
 
-@pytest.mark.parametrize("pair", [None, (8, 3), (2, 2)])
+@pytest.mark.parametrize("pair", [None, (8, 3)])
 def test_rope_tab_turns_the_models_own_queries_and_keys(pair: tuple[int, int] | None) -> None:
     query = {"layer": "2", "head": "1"}
     query |= {"token": str(pair[0]), "other_token": str(pair[1])} if pair else {}

@@ -20,7 +20,7 @@ from model.analysis.scaling import REFITTED
 from model.sources import checkpoint
 from model.worked_out import STAGES
 from tests.model.builders import GROUPED, tiny_model
-from tests.viz.apps import TOM, chosen, inspected, lines, open_page
+from tests.viz.apps import TOM, chosen, lines, open_page
 from tests.viz.builders import PAGES, stories_trace
 from viz import formulas
 from viz.formulas import FORMULAS, Formula
@@ -289,13 +289,6 @@ def test_each_row_links_to_its_pages() -> None:
     )
     assert {html.unescape(page) for _, page in links} <= set(PAGES)
     assert dict(links)["?page=Why+%E2%88%9Ad%3F"] == "Why √d?"
-
-
-def test_table_and_sheet_can_be_saved() -> None:
-    app = inspected(open_page("Notation", sentence=TOM), "export")
-    labels = [x.proto.label for x in app.get("download_button")]
-    assert labels[0] == f"All {len(CATALOGUE)} formulas to print (HTML)"
-    assert "Notation (CSV)" in labels
 
 
 # --- the sheet ----------------------------------------------------------------------------------

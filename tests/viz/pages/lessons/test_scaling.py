@@ -9,7 +9,7 @@ from viz.runs import scaling
 TITLE = "Scaling"
 
 
-@pytest.mark.parametrize("law", ["kaplan", "printed", "refitted"])
+@pytest.mark.parametrize("law", ["kaplan", "refitted"])
 def test_every_law_is_drawn(law: str) -> None:
     query = {"scaling_law": law, "scaling_compute": "21.5", "scaling_times": "-2"}
     app = open_page(TITLE, sentence=TOM, scaling="equal", **query)

@@ -1,17 +1,12 @@
 """Protects the spine: a source with two streams and nothing else works in the app as it is."""
 
-import io
-
-import numpy as np
 import pytest
 
 from model.sources import table as sources
 from tests.model.made_up import MadeUp
 from tests.viz.apps import checks_shown, lines, offered_of, open_page, query_of
-from tests.viz.builders import csv_rows, live_data
-from tests.viz.kit.parts.made_up import N_HEADS, SOURCE, TARGET, two_streams
-from viz import runs
-from viz.frame import tables
+from tests.viz.builders import live_data
+from tests.viz.kit.parts.made_up import N_HEADS
 
 MODEL = "made-up:two-streams"
 GROUPS = ("source.attn", "target.attn", "target.cross_attn")
@@ -50,20 +45,7 @@ def test_its_setting_is_in_the_address_and_comes_back() -> None:
 
 
 def test_its_exports_hold_it() -> None:
-    run = runs.run(runs.handle_of(MODEL, "cpu"), "")
-    with np.load(io.BytesIO(runs.trace_npz(run)), allow_pickle=False) as stored:
-        for address, array in two_streams().arrays():
-            np.testing.assert_array_equal(stored[address], array, err_msg=address)
     head = {"attention": "target.cross_attn", "layer": "1", "head": "0"}
     app = open_page("Attention", model=MODEL, inspect="export", **head)
     labels = {x.proto.label for x in app.get("download_button")}
     assert labels == {"Pattern Target cross-attention L1 H0 (CSV)", "Whole trace (npz)"}
-
-
-def test_the_pattern_as_csv_has_both_streams() -> None:
-    record = two_streams().group("target.cross_attn").records[0]
-    csv = tables.table_csv(record.pattern[1], TARGET, SOURCE, "query \\ key")
-    header, *rows = csv_rows(csv)
-    assert (len(rows), len(header)) == (5, 8)
-    assert header[1] == "0 Das"
-    assert [float(x) for x in rows[4][1:]] == pytest.approx(record.pattern[1, 4].tolist())
