@@ -142,6 +142,7 @@ def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> 
     page.unroute("**/kit/arrays/**")
     open_head(page, 1, 1)
     wait_for(page, "L1 H1")
+    settle(page)  # or the answer to this head takes the line about the next away
     page_log.console_errors.clear()
     page.route("**/kit/arrays/**", lambda route: route.fulfill(status=204))  # of a run that is gone
     open_head(page, 2, 2)
