@@ -1,7 +1,7 @@
 """The real app in a real browser, for every test that asks for `page`.
 
-A page that logs an error to the console, or sends a request to anywhere but the app, fails its
-test when it closes, whatever the test was about.
+A page that logs an error to the console, sends a request to anywhere but the app, or scrolls
+sideways, fails its test when it closes, whatever the test was about.
 """
 
 import os
@@ -28,7 +28,7 @@ from playwright.sync_api import (
 from model.sources.places import HOME
 from tests.browser import find_browser
 from tests.outside import Outside, outside
-from tests.screen import PATIENCE
+from tests.screen import FITS, PATIENCE
 from tests.serving import BROWSER_FLAGS, RunningApp, running_app
 
 # No test asserts a timing, so none may fail because the machine was busy.
@@ -44,6 +44,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
 WALKS = "tests/walks/"
 FAILED = pytest.StashKey[bool]()
+# What is still being drawn may be wider for a moment.
+FITS_AT_REST = f"() => !document.documentElement.dataset.settled || ({FITS})()"
 BROWSER_FIXTURES = {"app", "browser"}
 # These draw whole pages on shipped models, train, or start programs: seconds for each file.
 SLOW = (
@@ -181,10 +183,12 @@ def page(
     page.on("websocket", keep_socket)
     yield page
     is_walk = request.node.nodeid.startswith(WALKS)
+    fits = not page.url.startswith(app_url) or page.evaluate(FITS_AT_REST)
     _leave(page, profile, app_url, request.node.stash.get(FAILED, False), stays=is_walk)
     page.remove_listener("websocket", keep_socket)
     for event, listener in listeners.items():
         profile.remove_listener(event, listener)
+    assert fits, "the page scrolls sideways"
     assert not page_log.foreign_requests, "requests left the machine"
     assert not page_log.console_errors, "the page logged errors"
     assert not world.calls, "the app asked another machine for something"

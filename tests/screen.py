@@ -11,7 +11,18 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 TOM = "Tom had a red ball. Tom gave Sam the red ball."
 # Few tokens: what most pages take grows with them.
-HOSTILE = "<img src=x onerror=window.hacked=1>$x$ **b** %{y}"
+HOSTILE = "<img src=x>$x$**b**%{y}"
+# What the sentence would be, were it not text.
+MARKUP = "img[src='x'], .hl-text b, .hl-strip b, text.nums b, .ytick tspan[style*=bold]"
+# Nothing scrolls sideways but what is wider than the screen, in its own frame.
+FITS = """() => {
+    const main = document.querySelector('[data-testid=stMain]') ?? document.body;
+    const isFramed = formula => formula.scrollWidth <= formula.clientWidth + 1
+        || getComputedStyle(formula).overflowX === 'auto';
+    return main.scrollWidth <= main.clientWidth
+        && document.documentElement.scrollWidth <= innerWidth
+        && [...main.querySelectorAll('.katex-display')].every(isFramed);
+}"""
 # What each page draws with Plotly in Python; some have an instrument of the browser instead.
 CHARTS = {
     "Home": [],

@@ -38,7 +38,7 @@ def test_every_example_is_drawn_as_python_computes_it(page: Page) -> None:
             *read_cells(s["cells"]), s["heads"], s["masking"], s["valid"], s["scaled"]
         )
         assert_drawn(page, example)
-        settle(page)
+    settle(page)
 
 
 def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Page) -> None:

@@ -11,7 +11,7 @@ from model.given import Blanked
 from model.sources import checkpoint
 from model.sources.checkpoint import Checkpoint, find_folder
 from tests.model.builders import softmax
-from tests.screen import TOM, query, visit
+from tests.screen import TOM, query, settle, visit
 from viz.digits import digits
 from viz.figures.labels import token_labels
 from viz.frame.settings import DRAWING
@@ -19,13 +19,6 @@ from viz.frame.settings import DRAWING
 INSTRUMENT = ".st-key-digit_pad .hl-live"
 RIDES = "A man rides a bicycle."
 ONE = [(0.5, 0.12), (0.5, 0.4), (0.5, 0.65), (0.5, 0.88)]  # places on the pad, in sides of it
-
-
-@pytest.fixture
-def sketch(page: Page) -> Page:
-    """The page with the shipped model and the first of the test digits."""
-    visit(page, page="Vision")
-    return page
 
 
 def pad(page: Page) -> Locator:
@@ -55,40 +48,36 @@ def expected(pixels: bytes) -> list[str]:
     return [digits(float(x), 3) for x in softmax(found["output"][0])]
 
 
-def test_the_classes_follow_a_stroke_and_the_run_what_was_drawn(sketch: Page) -> None:
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+def test_the_page_follows_a_wrong_digit_a_stroke_and_an_empty_drawing(page: Page) -> None:
+    visit(page, page="Vision")
+    answer = page.locator(f"{INSTRUMENT} .hl-sketch-answer")
     expect(answer).to_contain_text("The model says 7")
-    draw(sketch, ONE)
+    expect(answer).to_contain_text("right")
+    page.get_by_label("it gets wrong").check()
+    expect(answer).to_contain_text("wrong, it is a")
+    settle(page)
+    draw(page, ONE)
     expect(answer).to_contain_text("The model says 1,")  # the pen is still down
     expect(answer).not_to_contain_text("wrong")
-    expect(sketch.locator(INSTRUMENT)).to_contain_text("your own picture")
-    assert "drawing" not in query(sketch)
-    sketch.mouse.up()
-    sketch.wait_for_url("**drawing=*")
-    pixels = DRAWING.pixels(query(sketch)["drawing"])
+    expect(page.locator(INSTRUMENT)).to_contain_text("your own picture")
+    assert "drawing" not in query(page)
+    page.mouse.up()
+    page.wait_for_url("**drawing=*")
+    drawing = query(page)["drawing"]
+    pixels = DRAWING.pixels(drawing)
     assert pixels is not None
-    assert shown(sketch) == expected(pixels)
-
-
-def test_an_empty_drawing_is_said_and_the_whole_page_follows_it(sketch: Page) -> None:
-    given = sketch.locator(".hl-given-picture")
+    assert shown(page) == expected(pixels)
+    settle(page)
+    given = page.locator(".hl-given-picture")
     before = given.get_attribute("src")
-    sketch.get_by_role("button", name="Clear", exact=True).click()
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    page.get_by_role("button", name="Clear", exact=True).click()
     said = re.compile(r"^An empty picture: draw a digit\. Of nothing at all the model says (\d), p")
     expect(answer).to_have_text(said)
-    expect(sketch).to_have_url(re.compile("drawing="))
+    page.wait_for_url(lambda url: "drawing=" in url and f"drawing={drawing}" not in url)
     expect(given).not_to_have_attribute("src", before or "")
     best = said.match(answer.inner_text())
     assert best is not None
-    expect(sketch.get_by_text(f" for {best[1]} at the least")).to_be_visible()
-
-
-def test_of_the_shipped_digits_the_wrong_ones_alone(sketch: Page) -> None:
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
-    expect(answer).to_contain_text("right")
-    sketch.get_by_label("it gets wrong").check()
-    expect(answer).to_contain_text("wrong, it is a")
+    expect(page.get_by_text(f" for {best[1]} at the least")).to_be_visible()
 
 
 @pytest.fixture(scope="module")

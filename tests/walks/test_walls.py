@@ -2,7 +2,6 @@
 
 import base64
 import http.client
-import json
 import os
 import random
 import subprocess
@@ -114,6 +113,7 @@ def open_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running
             **world.environment,
             "HEADLIGHT_HOSTS": "lab.example",
             "HEADLIGHT_EMBED_IN": "https://moodle.example",
+            "HEADLIGHT_VISITORS": "1",
         }
         log = tmp_path_factory.mktemp("open") / "log.txt"
         options = ["--server.address", "0.0.0.0"]
@@ -121,24 +121,25 @@ def open_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running
             yield app, world
 
 
-def test_a_place_is_free_as_soon_as_its_visitor_has_gone(tmp_path: Path) -> None:
+def test_a_place_is_free_as_soon_as_its_visitor_has_gone(
+    open_app: tuple[RunningApp, Outside],
+) -> None:
     """Streamlit keeps a session for two minutes after; a reload must not take a place each time."""
-    environment = {"HEADLIGHT_VISITORS": "1"}
-    with running_app(tmp_path / "log.txt", environment=environment) as app:
-        first, second, third = (Visitor(app, random.Random(number)) for number in range(3))
+    app, _ = open_app
+    first, second, third = (Visitor(app, random.Random(number)) for number in range(3))
 
-        async def come() -> None:
-            async with connected(app) as one:
-                await first.run(one)
-                async with connected(app) as another:
-                    await second.run(another)
-            while not third.live:  # the server hears a little later that they have gone
-                async with connected(app) as last:
-                    await third.run(last)
+    async def come() -> None:
+        async with connected(app) as one:
+            await first.run(one)
+            async with connected(app) as another:
+                await second.run(another)
+        while not third.live:  # the server hears a little later that they have gone
+            async with connected(app) as last:
+                await third.run(last)
 
-        started = time.monotonic()
-        run_apart(come())
-        assert time.monotonic() - started < STREAMLIT_KEEPS
+    started = time.monotonic()
+    run_apart(come())
+    assert time.monotonic() - started < STREAMLIT_KEEPS
     assert (bool(first.live), bool(second.live)) == (True, False)
 
 
@@ -193,20 +194,3 @@ def test_the_policy_stops_what_it_is_for(page: Page, page_log: PageLog) -> None:
     assert set(blocked["blocked"]) == {"connect-src", "frame-src", "img-src", "script-src-elem"}
     page_log.console_errors.clear()
     page_log.foreign_requests.clear()
-
-
-def test_share_chart_is_nowhere(page: Page) -> None:
-    """plotly.js 4 has a button that uploads the chart, on by default."""
-    page.goto("/?page=Positional+encoding")
-    page.wait_for_selector(".js-plotly-plot .main-svg")
-    charts = page.evaluate(
-        """() => [...document.querySelectorAll('.js-plotly-plot')].map(chart => ({
-            cloud: chart._context?.showSendToCloud, server: chart._context?.plotlyServerURL,
-            buttons: [...chart.querySelectorAll('.modebar-btn')].map(x => x.dataset.title ?? ''),
-        }))"""
-    )
-    assert charts, json.dumps(charts)
-    for chart in charts:
-        assert not chart["cloud"]
-        assert not chart["server"]
-        assert not any("hare" in title or "loud" in title for title in chart["buttons"])

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import headlight as hl
 from tests.model.builders import tiny_model, tiny_trace
-from tests.screen import HOSTILE, PATIENCE
+from tests.screen import HOSTILE, MARKUP, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent, open_instrument
 from tests.viz.kit.parts import made
@@ -106,7 +106,7 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
         drawn(alone, f"run L4 H6 {view}")
         expect(alone.locator(shown).first).to_be_visible()
     expect(alone.get_by_role("button", name="HTML")).to_have_count(0)  # this file is one
-    assert alone.evaluate("window.hacked") is None
+    assert alone.locator(MARKUP).count() == 0
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")
 
@@ -738,8 +738,8 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert read["1 × 1"]["framed"] == [0, 0]
     lines, *texts = read["arcs"]
     assert lines.count("M") == 1, "of the token in focus alone"
-    assert texts == ["1", "<img src=x onerro…", "<img src=x onerro…  0.25", "b  0.75"]
-    assert read["shades"] == ["<img src=x onerro…", "0.01", "b", "0.75"]
+    assert texts == ["1", "<img src=x>$x$**b…", "<img src=x>$x$**b…  0.25", "b  0.75"]
+    assert read["shades"] == ["<img src=x>$x$**b…", "0.01", "b", "0.75"]
     assert read["strip"] == ["#f00", "#00f", "#00f"]
     told = [{name: row[name] for name in ("label", "after", "number")} for row in BARS]
     assert read["bars"] == [told, f"title. {HOSTILE}: 1; b: removed."]
@@ -747,7 +747,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert alone.evaluate("picked") == 0
     assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [ANY, 3]}]
     assert read["table"] == ["<b>", "−∞", "0.500"]
-    assert alone.evaluate("window.hacked") is None
+    assert alone.locator(MARKUP).count() == 0
     alone.locator(".hl-overview").first.focus()
     alone.keyboard.press("ArrowDown")
     assert alone.evaluate("picked") == [1, 0]

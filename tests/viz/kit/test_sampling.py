@@ -1,7 +1,6 @@
 """Protects the browser's sampler: the same survivors and probabilities as Python, in float64."""
 
 import base64
-from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -75,7 +74,7 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, Sampling]:
 
 
 @given(case=cases())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_the_same_tokens_survive(case: tuple[np.ndarray, Sampling], bare: Page) -> None:
     assert_same(bare, *case)
 
@@ -86,20 +85,6 @@ def test_every_order_on_equal_logits(order: tuple[str, ...], bare: Page) -> None
     for p in (0.1, 0.3, 0.5, 0.7, 0.9, 1.0):
         sampling = Sampling(temperature=1.7, top_p=p, top_k=8, order=order)
         assert_same(bare, np.zeros(10), sampling)
-
-
-def test_the_order_matters(bare: Page) -> None:
-    """T = 2, p = 0.8 on logits 3, 2, 1, 0: three tokens with temperature first, else two."""
-    logits, sampling = np.array([3.0, 2.0, 1.0, 0.0]), Sampling(temperature=2.0, top_p=0.8)
-    assert in_browser(bare, logits, sampling)["kept"] == [0, 1, 2]
-    late = replace(sampling, order=("top_k", "top_p", "min_p", "temperature"))
-    assert in_browser(bare, logits, late)["kept"] == [0, 1]
-
-
-def test_exactly_k_survive_ties(bare: Page) -> None:
-    logits = np.array([1.0, 2.0, 1.0, 1.0, 0.0])
-    assert in_browser(bare, logits, Sampling(top_k=2))["kept"] == [1, 0]
-    assert_same(bare, logits, Sampling(top_k=2))
 
 
 def test_a_large_vocabulary(bare: Page) -> None:

@@ -58,8 +58,3 @@ def test_other_options_keep_the_list_and_its_focus(bare: Page) -> None:
     expect(picker(bare, "Layer")).to_be_focused()
     expect(picker(bare, "Layer").locator("option")).to_have_count(6)
     expect(picker(bare, "Layer")).to_have_value("4")
-
-
-def test_words_of_options_are_text(bare: Page) -> None:
-    open_instrument(bare, as_sent(lists()))
-    assert "<b>The second</b>" in picker(bare, "Examples").locator("option").all_inner_texts()
