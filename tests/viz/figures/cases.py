@@ -38,9 +38,9 @@ def shares(rows: int, columns: int) -> np.ndarray:
 
 
 def holes(rows: int, columns: int) -> np.ndarray:
-    """Numbers of which one is missing and one is infinite. (rows, columns)."""
+    """Numbers of which two are missing and one is infinite. (rows, columns)."""
     values = grid(rows, columns)
-    values[0, 1], values[rows - 1, 0] = np.nan, np.inf
+    values[0, [1, columns - 1]], values[rows - 1, 0] = np.nan, np.inf
     return values
 
 
@@ -51,10 +51,10 @@ def causal(rows: int, columns: int) -> np.ndarray:
 
 def lens_grid(n_tokens: int, start: int) -> lens.Grid:
     """A window of the lens: three rows, two words a cell, the answer found in the last row."""
-    cells = [[[f"w{r}{t}", f"<v{r}{t}>"] for t in range(n_tokens)] for r in range(3)]
+    cells = [[[f"w{r}{t}", f"<b>{r}{t}"] for t in range(n_tokens)] for r in range(3)]
     probs = np.stack([shares(3, n_tokens), shares(3, n_tokens) / 7], axis=-1)
     is_answer = np.arange(3)[:, None].repeat(n_tokens, axis=1) == 2
-    labels = [f"t{t}" for t in range(n_tokens)]
+    labels = [f"<b>t{t}" for t in range(n_tokens)]
     return lens.Grid(cells, probs, grid(3, n_tokens, 0.3), is_answer, labels, start)
 
 
@@ -82,7 +82,8 @@ BEAM = [
 ]
 C, A, T, SIGN = Node(67, b"c"), Node(65, b"a"), Node(84, b"t"), Node(9, "é".encode())
 CA = Node(300, b"ca", 41, 0, (C, A))
-MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, Node(60, b"<"))]
+PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
+MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
 CLOUD = explanation.Cloud(
     line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
     np.array([False, True, False, True]),
@@ -125,6 +126,8 @@ CASES = (
           x={"title": "across"}, y={"title": "up"}),
     shown(cache.cache_map, grid(3, 5, 0.2), 4, 2, WORDS, title="T"),
     shown(cache.cache_map, grid(2, 5, 0.2), 3, 3, WORDS, title="T"),
+    shown(cache.cache_map, grid(2, 5, 0.2), 0, 3, WORDS, title="T"),
+    shown(cache.cache_map, grid(2, 3, 0.2), 3, 3, WORDS[:3], title="T"),
     shown(cache.timing_lines, {"slow": {4: 0.001, 8: 0.002, 16: 0.004}, "fast": {4: 0.003}},
           {"slow": (1.25, 0.0003)}, 8, title="T",
           between={"slow": {4: (0.0007, 0.0012), 8: (0.0016, 0.0029), 16: (0.0031, 0.0055)}}),
@@ -222,8 +225,8 @@ CASES = (
     shown(scaling.training_curves, [("32 × 2", 0, np.array([[1e3, 2e3], [8.0, 6.5]])),
                                     ("64 × 3", 1, np.array([[1e3, 3e3], [7.0, 5.5]]))]),
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
-    shown(schemes.bias_map, grid(5, 5), causal(5, 5), WORDS, title="T"),
-    shown(schemes.difference_map, grid(5, 5), causal(5, 5), WORDS, title="T"),
+    shown(schemes.bias_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
+    shown(schemes.difference_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
     shown(schemes.output_maps, maps(4, 3)),

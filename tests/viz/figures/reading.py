@@ -17,8 +17,8 @@ from viz.theme import LIGHT, color_scale, weight_scale
 MOST = 60  # values that are written out; of more both ends, and two sums
 LONG = 160  # letters of one text; of more both ends
 QUIET = {
-    "template", "margin", "font", "annotations", "shapes", "automargin", "constrain",
-    "constraintoward", "showgrid", "tickmode", "ticklen", "standoff", "borderpad", "showarrow",
+    "template", "margin", "font", "annotations", "shapes", "constrain", "constraintoward",
+    "showgrid", "tickmode", "ticklen", "standoff", "borderpad", "showarrow",
     "hoverongaps", "cliponaxis", "lighting", "camera", "hoverinfo", "hovertemplate", "hovertext",
 }  # fmt: skip
 BAR = ("title", "tickvals", "ticktext", "tickformat")  # of a colour bar
@@ -71,7 +71,7 @@ def _written(kind: str, owner: Mapping[str, Any]) -> Iterator[str]:
     yield f"{kind:7} {' · '.join([*head, *rest])}".rstrip()
     for name, value in leaves.items():
         if name not in single:
-            yield f"  {name:5} {_values(value)}"
+            yield f"  {name:5} {_values(value)}".rstrip()
 
 
 def _legend(layout: Mapping[str, Any], traces: list[dict[str, Any]]) -> Iterator[str]:

@@ -12,7 +12,10 @@ import plotly.graph_objects as go
 import pytest
 
 import viz.figures
+from tests.viz.figures.cases import CASES
+from tests.viz.figures.reading import INKS
 from tests.viz.figures.renew import NAMED, described, file_of
+from viz.theme import DARK
 
 
 def builders() -> set[str]:
@@ -33,6 +36,11 @@ def builders() -> set[str]:
 
 def test_every_builder_stands_among_the_cases() -> None:
     assert builders() - set(NAMED) == set()
+
+
+def test_in_the_dark_no_figure_has_a_colour_of_the_light() -> None:
+    found = {case.func.__name__: case(colors=DARK).to_json() for case in CASES}
+    assert {name for name, sent in found.items() if any(color in sent for color in INKS)} == set()
 
 
 @pytest.mark.parametrize("name", NAMED)
