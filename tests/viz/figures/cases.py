@@ -158,6 +158,8 @@ CASES = (
           heads.Measured("first", line(4, 0.6)), 2),
     shown(heads.head_scatter, (*LAYERS, "L3"), UP, heads.Measured("gap", holes(2, 2).ravel()),
           heads.Measured("correlation", np.array([0.4, np.nan, -0.2, 0.1]), is_signed=True), 0),
+    shown(heads.head_scatter, LAYERS, heads.Measured("alike", 1 - 1e-8 * line(3)),
+          heads.Measured("apart", line(3)), heads.Measured("colour", line(3, 2)), 0),
     shown(heatmap.heat_map, holes(3, 4), AXES, heatmap.weights(), title="T",
           hidden=heatmap.Hidden(~causal(3, 4))),
     shown(heatmap.heat_map, np.broadcast_to(0.5, (2000, 1001)), AXES, heatmap.weights(),
