@@ -21,14 +21,6 @@ def forest_of(text: str, most: int | None = None) -> tuple[PreToken, ...]:
     return merge_forest(tokenizer, tokenizer.merges(), text, most)
 
 
-def written(text: str, first: int = 0) -> list[dict[str, tuple]]:
-    """Tokens, merges, bytes, characters: what is written where, and what it says on hover."""
-    texts = [trace for trace in merge_trees(forest_of(text), first, 3839, LIGHT).data
-             if trace.mode == "text" and trace.customdata is not None]  # fmt: skip
-    return [{mark: (x, hover) for mark, x, hover in zip(t.text, t.x, t.customdata, strict=True)}
-            for t in texts]  # fmt: skip
-
-
 def test_every_node_stands_above_its_own_bytes() -> None:
     forest = Forest(forest_of("The animal 😀"))
     for pre_token in forest.pre_tokens:
@@ -44,27 +36,6 @@ def test_every_node_stands_above_its_own_bytes() -> None:
                     assert forest.place(part).row < forest.place(node).row < forest.top
                 waiting += node.parts
     assert all(forest.place(leaf).row == 0 for token in forest.tokens for leaf in token.leaves)
-
-
-def test_figure_says_what_merges_with_what_its_rank_and_id() -> None:
-    (token,) = forest_of("cat")[0]
-    tokens, merges, leaves, characters = written("cat", first=7)
-    left, right = token.parts
-    assert token.rank is not None
-    assert tokens["<b>cat</b>"][1] == f"token 7: <b>cat</b><br>id {token.id}<br>4 bytes, 3 merges"
-    assert merges["␣cat"][1] == (
-        f"<b>{label_of(left)}</b> + <b>{label_of(right)}</b> → <b>␣cat</b><br>"
-        f"rank {token.rank + 1} of 3,839<br>id {token.id}<br>merge 3 of its pre-token"
-    )
-    assert list(leaves) == ["20", "63", "61", "74"]
-    assert characters["t"] == (3, "<b>t</b> U+0074<br>1 byte")
-
-
-def test_parts_of_a_character_are_bytes_and_the_character_spans_them() -> None:
-    tokens, _, leaves, characters = written("😀")
-    assert list(leaves) == ["f0", "9f", "98", "80"]
-    assert list(tokens) == [f"<b>{x}</b>" for x in leaves]
-    assert characters["😀"] == (1.5, "<b>😀</b> U+1F600<br>4 bytes")
 
 
 def test_a_part_of_a_character_alone_is_no_character() -> None:

@@ -33,9 +33,7 @@ from tests.viz.apps import (
     tables_shown,
 )
 from tests.viz.builders import csv_rows, numbers, stories
-from viz import theme
 from viz.digits import digits
-from viz.figures.heads import Measured, head_scatter
 from viz.guard import HOSTS_VARIABLE
 from viz.pages.look_inside.heads import PATH, table
 from viz.pages.look_inside.heads.measures import MEASURES
@@ -241,12 +239,3 @@ def test_the_export_has_every_measure_and_the_formulas_are_of_those_shown() -> N
     assert {MEASURES[name].name for name in found["measures"]} <= set(header)
     place = header.index(MEASURES["kept"].name)
     assert float(first[place]) == pytest.approx(found["measures"]["kept"]["values"][0][0], rel=1e-5)
-
-
-def test_heads_that_are_nearly_alike_have_an_axis_with_short_numbers() -> None:
-    alike = Measured("broad", np.array([0.99999992, 0.99999998, 1.0]))
-    apart = Measured("apart", np.array([0.2, 0.4, 0.3]))
-    figure = head_scatter(["a", "b", "c"], alike, apart, apart, 0, theme.LIGHT)
-    low, high = figure.layout.xaxis.range
-    assert low < 0.992 and high > 1.008
-    assert list(figure.layout.yaxis.range) == pytest.approx([0.188, 0.412])

@@ -1,0 +1,263 @@
+"""Every builder of a figure on made-up arrays, all numbers different: no exchange can pass.
+
+A builder stands here again where it has another way to draw.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+
+from model.analysis.merges import Node
+
+from viz.figures import (  # isort: skip
+    ablation, attribution, beam, blanks, block, build, cache, cheaper, cost, cost_times, depth,
+    explanation, heads, heatmap, kernels, lens, masks, merges, patches, patching, positions,
+    recurrence, saturation, scaling, schemes, several, sides, similarity, translation,
+)  # fmt: skip
+from viz.theme import LIGHT
+
+WORDS = ("The", " cat", " <b>", " the", " cat")
+LAYERS = ("L0", "L1", "L2")
+
+
+def line(n: int, start: float = 1.0, step: float = 0.37) -> np.ndarray:
+    """So many different numbers, no two of them equally far apart. (n,)."""
+    return start + step * np.arange(n) + 0.013 * np.arange(n) ** 2
+
+
+def grid(rows: int, columns: int, start: float = -1.0) -> np.ndarray:
+    """Different numbers of both signs. (rows, columns)."""
+    return line(rows * columns, start, 0.11).reshape(rows, columns)
+
+
+def shares(rows: int, columns: int) -> np.ndarray:
+    """Different numbers from 0 to 1. (rows, columns)."""
+    return grid(rows, columns, 0.02) / grid(rows, columns, 0.05).max()
+
+
+def holes(rows: int, columns: int) -> np.ndarray:
+    """Numbers of which two are missing and one is infinite. (rows, columns)."""
+    values = grid(rows, columns)
+    values[0, [1, columns - 1]], values[rows - 1, 0] = np.nan, np.inf
+    return values
+
+
+def causal(rows: int, columns: int) -> np.ndarray:
+    """Which of the columns each row may see. (rows, columns) bool."""
+    return np.tri(rows, columns, columns - rows, dtype=bool)
+
+
+def lens_grid(n_tokens: int, start: int) -> lens.Grid:
+    """A window of the lens: three rows, two words a cell, the answer found in the last row."""
+    cells = [[[f"w{r}{t}", f"<b>{r}{t}"] for t in range(n_tokens)] for r in range(3)]
+    probs = np.stack([shares(3, n_tokens), shares(3, n_tokens) / 7], axis=-1)
+    is_answer = np.arange(3)[:, None].repeat(n_tokens, axis=1) == 2
+    labels = [f"<b>t{t}" for t in range(n_tokens)]
+    return lens.Grid(cells, probs, grid(3, n_tokens, 0.3), is_answer, labels, start)
+
+
+def shown(builder: Callable[..., go.Figure], *given: object, **named: object) -> partial[go.Figure]:
+    """A builder on what it is given, in the light palette."""
+    return partial(builder, *given, colors=LIGHT, **named)
+
+
+def maps(n_tokens: int, n_columns: int) -> list[sides.Part]:
+    """Three matrices of the same tokens, the second with a hidden corner."""
+    tokens = [f" t{i}" for i in range(n_tokens)]
+    hidden = ~causal(n_tokens, n_columns)
+    return [
+        sides.Part(name, tokens, grid(n_tokens, n_columns, start), hidden if name == "b" else None)
+        for name, start in (("a", -1.0), ("b", -0.7), ("c", -0.4))
+    ]
+
+
+BEAM = [
+    beam.Node(0, 0, None, "<b>", -0.11, -0.12, -0.13, True, False, True),
+    beam.Node(0, 1, None, "x", -0.91, -0.92, -0.93, True, False, False),
+    beam.Node(0, 2, None, "a word of many letters", -1.51, -1.52, -1.53, False, False, False),
+    beam.Node(1, 0, 0, "y", -0.21, -0.33, -0.34, True, True, True),
+    beam.Node(1, 1, 1, "z", -0.31, -1.24, -1.25, False, False, False),
+]
+C, A, T, SIGN = Node(67, b"c"), Node(65, b"a"), Node(84, b"t"), Node(9, "é".encode())
+CA = Node(300, b"ca", 41, 0, (C, A))
+PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
+MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
+CLOUD = explanation.Cloud(
+    line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
+    np.array([False, True, False, True]),
+)  # fmt: skip
+ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
+SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
+FORECAST = cost_times.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
+AXES = heatmap.Axis("row", ["a", "b", "c"]), heatmap.Axis("column", ["3", "0", "1", "2"])
+ROW = sides.Row(300, x={"title": "dimension"}, is_labelled_once=True, gap=0.1)
+
+CASES = (
+    shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
+    shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
+    shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),
+    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4), words=("cost", "T"),
+          marked=attribution.Marked((1, 2), [(0, 3)], grid(3, 4) > 0.3),
+          hidden=heatmap.Hidden(np.arange(12).reshape(3, 4) > 9, "not yet")),
+    shown(attribution.part_map, attribution.head_axes([f"L{i}" for i in range(30)], 33),
+          grid(30, 33), words=("cost", "T")),
+    shown(attribution.token_bars, ["The", "&lt;b&gt;", "cat"], grid(1, 3, -0.2)[0],
+          words=("change", "T")),
+    shown(attribution.named_bars, ["<b>", "cat", "a name of many, many letters"],
+          np.array([2.0, 0.5, -1.25]), words=("share", "T")),
+    shown(attribution.named_bars, ["a"], np.array([0.75]), words=("share", "T")),
+    shown(beam.beam_tree, BEAM, "<root>"),
+    shown(blanks.paired_bars, WORDS,
+          (blanks.Predicted("both sides", line(5)), blanks.Predicted("left", line(4, 2), 1)),
+          title="T"),
+    shown(block.step_map, grid(3, 13), LAYERS, title="T", is_shared=True),
+    shown(block.step_map, grid(3, 4) / 3, LAYERS, title="T", is_shared=False),
+    shown(block.length_bars, line(3), LAYERS),
+    shown(block.norm_scatter, line(4),
+          {"LayerNorm": line(4, 2), "RMSNorm": line(4, 3), "none": line(4, 4)}, title="T"),
+    shown(block.gain_bars, {"gain": line(4), "bias": line(4, -1)}, title="T"),
+    shown(block.activation_points, {"ReLU": (line(3), line(3, 2)), "GELU": (line(3), line(3, 4))},
+          "GELU", (line(4, 0.1), line(4, 0.7)), title="T"),
+    shown(block.neuron_bars, line(4, -1), title="T"),
+    shown(block.heights, line(4), {"attention": line(3, 0.1), "MLP": line(3, 0.2)}, title="T"),
+    shown(build.build, [go.Bar(x=["a", "b", "c"], y=line(3))], sheet=build.Sheet(300, "T"),
+          x={"title": "across"}, y={"title": "up"}),
+    shown(cache.cache_map, grid(3, 5, 0.2), 4, 2, WORDS, title="T"),
+    shown(cache.cache_map, grid(2, 5, 0.2), 3, 3, WORDS, title="T"),
+    shown(cache.cache_map, grid(2, 5, 0.2), 0, 3, WORDS, title="T"),
+    shown(cache.cache_map, grid(2, 3, 0.2), 3, 3, WORDS[:3], title="T"),
+    shown(cache.timing_lines, {"slow": {4: 0.001, 8: 0.002, 16: 0.004}, "fast": {4: 0.003}},
+          {"slow": (1.25, 0.0003)}, 8, title="T",
+          between={"slow": {4: (0.0007, 0.0012), 8: (0.0016, 0.0029), 16: (0.0031, 0.0055)}}),
+    shown(cheaper.error_lines, [1, 2, 4],
+          {"window": line(3), "low rank": line(3, 2), "none": line(3, 4)}, "low rank"),
+    shown(cheaper.tile_bars, line(5), WORDS, line(2, 3), 2),
+    shown(cheaper.output_bars, line(3), line(3, 2), title="T"),
+    shown(cheaper.memory_lines, [16, 1024, 4096], {"full": 1e5 * line(3), "tiles": 1e4 * line(3)},
+          48),
+    shown(cost.share_bars, {"embedding": [10, 30], "attention": [15, 90], "norms": [25, 60]},
+          ["stories", "GPT-2"]),
+    shown(cost.operation_lines, [16, 64, 1024],
+          {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}),
+    shown(cost_times.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
+          [32, 48, 64],
+          [cost_times.Curve(cost_times.BY_LENGTH, line(3, 10), line(3, 9), line(3, 12)),
+           cost_times.Curve(cost_times.BY_WORK, line(3, 20), line(3, 18), line(3, 25))], FORECAST),
+    shown(depth.gradient_lines, [2, 4, 8],
+          {"pre, with": line(3), "post, with": line(3, 2), "pre": line(3, 3), "post": line(3, 4)},
+          title="T", x="blocks"),
+    shown(depth.gradient_lines, [0, 1], {"own": np.array([0.99, 0.01])}, title="T", x="block"),
+    shown(depth.gradient_lines, [0, 1], {"own": np.array([3.7, 0.01])}, title="T", x="block"),
+    shown(depth.gradient_lines, [2, 4], {"a": np.full(2, np.nan), "b": np.full(2, np.nan)},
+          title="T", x="blocks"),
+    shown(explanation.arrow_scatter, CLOUD, "T", ("weight", "nats")),
+    shown(explanation.token_rows, {"removed": grid(1, 5)[0], "flow": line(5, 0.3)}, WORDS,
+          title="T"),
+    shown(heads.head_scatter, (*LAYERS, "L3"), ACROSS, UP,
+          heads.Measured("first", line(4, 0.6)), 2),
+    shown(heads.head_scatter, (*LAYERS, "L3"), UP, heads.Measured("gap", holes(2, 2).ravel()),
+          heads.Measured("correlation", np.array([0.4, 0.1, -0.2, np.nan]), is_signed=True), 0),
+    shown(heads.head_scatter, LAYERS, heads.Measured("alike", 1 - 1e-8 * line(3)),
+          heads.Measured("apart", line(3)), heads.Measured("colour", line(3, 2)), 0),
+    shown(heatmap.heat_map, holes(3, 4), AXES, heatmap.weights(), title="T",
+          hidden=heatmap.Hidden(~causal(3, 4))),
+    shown(heatmap.heat_map, np.broadcast_to(0.5, (2000, 1001)), AXES, heatmap.weights(),
+          title="T"),
+    shown(heatmap.token_map, grid(5, 5), WORDS, heatmap.signed("score", grid(5, 5)), title="T"),
+    shown(kernels.fitted_curve, (line(4, 0.1), line(4, 5)), (line(3), line(3, 2), line(3, 3)),
+          (1.5, 2.5)),
+    shown(kernels.weights_by_place, line(4), line(4, 0.1, 0.02), 1.3),
+    shown(lens.lens_map, lens_grid(5, 7), shares(3, 5), lens.probability_scale(), (1, 9)),
+    shown(lens.lens_map, lens_grid(15, 2), holes(3, 15), lens.entropy_scale(holes(3, 15)), (2, 14)),
+    shown(lens.rank_curve, np.array([999, 4, 0]), 1, 4096, title="Rank of “<b>”"),
+    shown(lens.rank_curve, np.arange(31), 30, 50, title="T"),
+    shown(lens.most_likely_bars, WORDS[:4], line(4, 0.1, 0.05)[::-1], title="<b>"),
+    shown(masks.mask_map, causal(5, 5), WORDS),
+    shown(masks.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),
+    shown(masks.score_map, grid(5, 5), causal(5, 5), WORDS, title="T", scale_of=grid(5, 5)),
+    shown(masks.pattern_map, shares(5, 5), causal(5, 5), WORDS, title="T"),
+    shown(masks.pattern_map, shares(100, 100), causal(100, 100), [f" t{i}" for i in range(100)],
+          title="T"),
+    shown(masks.leak_curves, {"after": line(5, 0.1, 0.1), "before": line(5, 0.2, 0.1),
+                              "score_zero": line(5, 0.3, 0.1)}, WORDS),
+    shown(masks.receptive_field_map, np.array([[0, -1, 3], [1, 0, -1], [4, 2, 0]]), WORDS[:3], 7),
+    shown(masks.receptive_field_curve, [1, 3, 5, 8], 2, 9),
+    shown(masks.cost_curves, [16, 64, 256],
+          {masks.EVERY_PAIR: [256, 4096, 65536], "causal": [136, 2080, 32896]}, "causal"),
+    shown(masks.loss_bars, {"causal": line(4), "none": line(4, 2)}, WORDS),
+    shown(masks.change_bars, {"causal": line(5), "none": line(5, 2)}, WORDS, title="T"),
+    shown(masks.share_map, shares(3, 4), title="T"),
+    shown(merges.merge_trees, MERGED, 7, 3839),
+    shown(patches.similarity_grid, grid(4, 4), title="T"),
+    shown(patches.distance_curve, grid(3, 4, 2), title="T"),
+    shown(patches.without_map, shares(1, 9)[0], title="T"),
+    shown(patching.patch_map, patching.Grid("T", grid(3, 4), grid(3, 4, 2), grid(3, 4) > 0.2,
+                                            WORDS[:4], "position", (1, 3))),
+    shown(patching.patch_map, patching.Grid("T", grid(2, 50), grid(2, 50, 2), grid(2, 50) < -2,
+                                            [f"H{i}" for i in range(50)], "head")),
+    shown(patching.estimate_scatter, {"heads": grid(2, 3), "MLP": grid(1, 2, 4)},
+          {"heads": grid(2, 3, 0.5), "MLP": grid(1, 2, 5)}),
+    shown(positions.wave_map, grid(4, 3), n_used=2),
+    shown(positions.wave_map, grid(20, 3), n_used=2),
+    shown(positions.wave_surface, grid(4, 6)),
+    shown(positions.wavelength_curve, np.array([1.0, 0.1, 0.03]), context=512, pair_name="pair"),
+    shown(positions.dimension_curves, grid(5, 4), [3, 1], n_used=2),
+    shown(positions.dimension_curves, grid(91, 2), [1], n_used=3),
+    shown(positions.similarity_map, grid(3, 3) / 3),
+    shown(positions.sum_maps, grid(5, 3), grid(5, 3, 0.5), grid(5, 3, 2), WORDS),
+    shown(recurrence.accuracy_lines, {"RNN": ([2, 4], line(2, 0.3)), "both": ([3, 6], line(2)),
+                                       "attention": ([1, 7], line(2, 0.4))}, 4, title="T"),
+    shown(recurrence.alignment_map, shares(3, 4), (LAYERS, WORDS[:4]), 1, title="T"),
+    shown(recurrence.time_lines, {"RNN": {8: 0.004, 16: 0.009}, "attention": {8: 0.003}},
+          {"RNN": {8: (0.0035, 0.0047), 16: (0.006, 0.011)}, "attention": {8: (0.002, 0.0035)}}),
+    shown(saturation.by_dimension, [1, 4, 16], {"q · k": line(3), "q · k / √d": line(3, 0.5)},
+          title="T", y="variance", is_log=True, line=np.array([1.0, 4, 17])),
+    shown(saturation.by_dimension, [1, 4, 16], {"q · k": line(3, 0.1)}, title="T", y="largest",
+          is_log=False),
+    shown(saturation.weight_bars, {"q · k": line(4), "q · k / √d": line(4, 2)}, title="T"),
+    shown(scaling.best_sizes, np.array([1e18, 1e22]),
+          {"Kaplan": np.array([1e8, 1e12]), "Approach 1": np.array([2e8, 3e10])}, SCALING,
+          (1e21, 5e9)),
+    shown(scaling.equal_compute, [("10^20", np.array([1e7, 1e8]), line(2, 3)),
+                                  ("10^21", np.array([2e7, 2e8]), line(2, 2))],
+          (np.array([5e7, 9e7]), np.array([2.9, 1.9])), (6e7, 2.5), title="T"),
+    shown(scaling.own_runs, np.array([1e5, 1e6]),
+          [("small", np.array([2e5, 3e5]), line(2, 5), line(2, 5.1)),
+           ("large", np.array([4e5, 5e5]), line(2, 4), line(2, 4.1))],
+          ("stories", 7e5, 2.8, line(2, 2.9))),
+    shown(scaling.training_curves, [("32 × 2", 0, np.array([[1e3, 2e3], [8.0, 6.5]])),
+                                    ("64 × 3", 1, np.array([[1e3, 3e3], [7.0, 5.5]]))]),
+    shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
+    shown(schemes.bias_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
+    shown(schemes.difference_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
+    shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
+    shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
+    shown(schemes.output_maps, maps(4, 3)),
+    shown(schemes.output_maps, maps(4, 3), share=0.5),
+    shown(schemes.pattern_row, [*maps(3, 3), sides.Part("d", WORDS[:2], shares(2, 2))]),
+    shown(schemes.loss_curves, [schemes.LossCurve("RoPE", line(3), 8),
+                                schemes.LossCurve("ALiBi", line(4, 2), 4)], n_trained=16),
+    shown(several.side_by_side, grid(3, 4), 1, title="T"),
+    shown(several.output_map, grid(5, 6), (1, 3), title="T"),
+    shown(several.written_map, grid(3, 5, 1), WORDS, 2, title="T"),
+    shown(several.spectrum_lines, grid(3, 4, 1), 1, title="T"),
+    shown(several.alike_map, grid(3, 3) / 3, (1, 2), title="T"),
+    shown(sides.maps_side_by_side, maps(2, 3), heatmap.Scale("length", 0.0, 2.5), row=ROW),
+    shown(similarity.arrows, np.array([2.0, 3.0]), np.array([-1.0, 4.0]), np.array([0.5, 0.75])),
+    shown(similarity.nearest_bars, (WORDS[:4], np.array([7, 3, 9, 1]), line(4)[::-1]), 3,
+          words=("cosine", "T")),
+    shown(similarity.nearest_bars, (WORDS[:2], np.array([7, 3]), line(2, -1)), 4,
+          words=("cosine", "T")),
+    shown(similarity.compared_map, grid(3, 4), causal(3, 4), (LAYERS, WORDS[:4]),
+          words=("product", "T")),
+    shown(translation.loss_bars, WORDS, line(5), [None, "<i>", None, None, "a long, long <b>"],
+          title="T"),
+    shown(translation.damage_map, WORDS[:4], {"no order": line(4), "no words": line(4, 2)},
+          title="T"),
+    shown(translation.alignment_map, shares(3, 4), (WORDS[:4], LAYERS), {(3, 1), (0, 2)},
+          title="T"),
+    shown(translation.error_rate_map, shares(3, 5), title="T"),
+    shown(translation.cache_growth, [1000, 2500, 4100], [7000, 7001, 7002], title="T"),
+)  # fmt: skip
