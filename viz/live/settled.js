@@ -10,6 +10,7 @@ const UNDER_WAY = [
   "[data-busy]", // a figure that is being drawn, or what a person chose and Python has not heard of
 ].join();
 const WATCHED = ["data-test-script-state", "data-drawn", "aria-busy", "data-busy", "data-run"];
+const WIDE = ".katex-display, .hl-strip"; // formulas and rows of tokens, which scroll on a phone
 const QUIET_MS = 50; // between the end of a script and the figures it leads to
 
 const root = document.documentElement;
@@ -27,8 +28,19 @@ function look() {
 
 function announce() {
   const { run, settled } = root.dataset;
-  if (document.querySelector(UNDER_WAY)) look();
-  else if (run && settled !== `${times} ${run}`) root.dataset.settled = `${(times += 1)} ${run}`;
+  if (document.querySelector(UNDER_WAY)) return look();
+  for (const node of document.querySelectorAll(WIDE)) letKeysScroll(node);
+  if (run && settled !== `${times} ${run}`) root.dataset.settled = `${(times += 1)} ${run}`;
+}
+
+/**
+ * Not every browser has what scrolls focused by Tab.
+ *
+ * @param {Element} node
+ */
+function letKeysScroll(node) {
+  if (node.scrollWidth > node.clientWidth) node.setAttribute("tabindex", "0");
+  else node.removeAttribute("tabindex");
 }
 
 /** Watch the page from now on. */
