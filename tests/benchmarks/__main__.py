@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.benchmarks import attention, capture, decoding, page, rounds, sampler
+from tests.benchmarks import attention, capture, decoding, page, rounds, sampler, schemes
 from tests.screen import PATIENCE
 
 BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], dict[str, float]]] = {
     "page": page.measure,
     "attention": attention.measure,
     "sampler": sampler.measure,
+    "schemes": schemes.measure,
     "decoding": decoding.measure,
 }
 

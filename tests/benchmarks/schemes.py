@@ -1,0 +1,140 @@
+"""How long a change of scheme or mask takes to show, at 64 tokens.
+
+Asked: within 300 ms. Timed from the click to the figures that answer it: for a scheme the first
+figure and then all of its tab, for a kind of mask its matrix and the pattern under it, for an
+edited cell the pattern and the next-token bars of the model under that mask.
+"""
+
+import statistics
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page
+
+from tests.benchmarks.rounds import app_and_browser, rounds_of
+
+TEXT = (
+    "The old bear walked slowly up the hill and looked at the bright moon. He saw a big red ball "
+    "and a little dog by the tree. The dog ran to the old house and the bear went home to his bed. "
+    "Then the dog came back with a red ball and gave it to the little bear with joy."
+)
+ROUNDS = 6
+# The first figure of each tab, and the last one that is drawn. Instruments have a class.
+TABS = {
+    "RoPE": (".hl-rotor svg", ".st-key-figure-wavelengths .main-svg"),
+    "ALiBi": (".st-key-figure-slopes .main-svg", ".st-key-figure-pattern-plain .main-svg"),
+    "None": (".st-key-figure-no-mask .main-svg", ".st-key-figure-causal .main-svg"),
+    "Learned": (".st-key-figure-wave .main-svg", ".st-key-figure-sum .main-svg"),
+    "Compare": (".st-key-figure-patterns .main-svg", ".st-key-figure-losses .main-svg"),
+}
+KINDS = ("sliding window", "prefix", "global tokens + window", "none", "causal")
+DRAWN = ".st-key-figure-mask .heatmaplayer image, .st-key-figure-pattern .heatmaplayer image"
+FRAME = "const frame = () => new Promise(resolve => requestAnimationFrame(resolve));"
+# Milliseconds until each selector finds something; none of them does on the tab before.
+TAB_SHOWN = f"""async ([label, selectors]) => {{
+    {FRAME}
+    const radio = [...document.querySelectorAll('.st-key-scheme button')]
+        .find(button => button.innerText.trim() === label);
+    const started = performance.now(), times = [];
+    radio.click();
+    for (const selector of selectors) {{
+        while (!document.querySelector(selector)) await frame();
+        times.push(performance.now() - started);
+    }}
+    return times;
+}}"""
+MAPS = f"""() => [...document.querySelectorAll('{DRAWN}')]
+    .map(image => image.getAttribute('href') ?? image.getAttribute('xlink:href'))"""
+KIND_SHOWN = f"""async label => {{
+    {FRAME}
+    const maps = {MAPS}, before = maps();
+    const radio = [...document.querySelectorAll('.st-key-mask button')]
+        .find(button => button.innerText.trim() === label);
+    const started = performance.now();
+    radio.click();
+    const isNew = after => after.length >= 2 && after.every(image => !before.includes(image));
+    while (!isNew(maps())) await frame();
+    return performance.now() - started;
+}}"""
+EDIT_SHOWN = f"""async ([row, column]) => {{
+    {FRAME}
+    const root = document.querySelector('.hl-live:has(.hl-editor)');
+    const chart = root.querySelector('.js-plotly-plot'), {{xaxis, yaxis}} = chart._fullLayout;
+    chart.scrollIntoView({{block: 'center'}});
+    const box = chart.getBoundingClientRect();
+    const at = {{bubbles: true, button: 0, isPrimary: true, pointerType: 'mouse',
+        clientX: box.left + xaxis._offset + xaxis.c2p(column),
+        clientY: box.top + yaxis._offset + yaxis.c2p(row)}};
+    const target = document.elementFromPoint(at.clientX, at.clientY), started = performance.now();
+    const before = root.dataset.drawn;
+    target.dispatchEvent(new PointerEvent('pointerdown', at));
+    target.dispatchEvent(new PointerEvent('pointerup', at));
+    const isOver = () => root.dataset.drawn && root.dataset.drawn !== before
+        && !root.hasAttribute('data-waiting');
+    while (!isOver()) await frame();
+    return performance.now() - started;
+}}"""
+
+
+def measure() -> dict[str, float]:
+    """Click through schemes, kinds of mask and cells of the editor, each several times."""
+    with app_and_browser() as (browser, url):
+        first, whole = _schemes(_open(browser, url, page="Positional encoding", compare="yes"))
+        kinds = _kinds(_open(browser, url, page="Masks"))
+        edits = _edits(_open(browser, url, page="Masks", masks="edit"))
+    return {
+        **_figures("other scheme, its first figure", first),
+        **_figures("other scheme, all its figures", whole),
+        **_figures("other kind of mask, matrix and pattern", kinds),
+        **_figures("edited cell, pattern and next tokens", edits),
+    }
+
+
+def _figures(name: str, times: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    return {
+        f"{name}, p50, ms (asked ≤ 300)": statistics.median(ordered),
+        f"{name}, p95, ms": ordered[int(0.95 * len(ordered))],
+    }
+
+
+def _open(browser: Browser, url: str, **query: str) -> Page:
+    """A page at 64 tokens, in a window high enough that all of it is laid out."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{url}/?{urlencode({'sentence': TEXT} | query)}")
+    page.wait_for_selector(".st-key-inspector-head button", timeout=120_000)
+    page.wait_for_timeout(2000)
+    return page
+
+
+def _schemes(page: Page) -> tuple[list[float], list[float]]:
+    """Each tab in turn; the first round loads the models."""
+    first, whole = [], []
+    for number in rounds_of(ROUNDS):
+        for label, selectors in TABS.items():
+            times = page.evaluate(TAB_SHOWN, [label, list(selectors)])
+            page.wait_for_timeout(1200)
+            if number:
+                first.append(times[0])
+                whole.append(times[1])
+    return first, whole
+
+
+def _kinds(page: Page) -> list[float]:
+    times = []
+    for number in rounds_of(ROUNDS):
+        for kind in KINDS:
+            taken = page.evaluate(KIND_SHOWN, kind)
+            page.wait_for_timeout(1000)
+            if number:
+                times.append(taken)
+    return times
+
+
+def _edits(page: Page) -> list[float]:
+    """Cells no one has touched, so that nothing is remembered."""
+    page.wait_for_selector(".hl-live[data-drawn*=' editor']")
+    times = []
+    for number in rounds_of(4 * ROUNDS):
+        times.append(page.evaluate(EDIT_SHOWN, [40 + number % 20, 3 + number]))
+        page.wait_for_timeout(600)
+    return times[min(2, len(times) - 1) :]
