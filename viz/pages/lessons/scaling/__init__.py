@@ -53,9 +53,11 @@ def _laws(view: View) -> Tables:
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         name = controls.select(SCALING_LAW, width=220)
     compute = 10 ** (tenths / 10)
-    _sizes(view, compute, chosen(LAWS[name], compute))
+    here = chosen(LAWS[name], compute)
+    _sizes(view, compute, here)
     words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
     _by_law(tenths)
+    _show_formula(name, here)
     return {}
 
 
@@ -141,6 +143,10 @@ def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> Non
         f"law calls {in_words(best[1].size)} parameters best, with a loss of "
         f"{digits(best[1].loss, 3)}.",
     )
+    _show_formula(name, here)
+
+
+def _show_formula(name: str, here: Choice) -> None:
     formula = _formula(name, here)
     inspector.formula("model.analysis.scaling.iso_compute", formula.latex, formula.reference)
 
