@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.heads import strongest_pair
 from model.trace import Trace
 from tests.viz.builders import live_data, live_json
-from viz.figures.labels import token_labels, word_groups, word_labels
+from viz.labels import token_labels, word_groups, word_labels
 from viz.live import store as offered
 
 

@@ -20,9 +20,9 @@ from model.trace import Trace
 from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import open_page
 from tests.viz.builders import stories, stories_trace
-from viz.figures.labels import token_labels
 from viz.frame import ASSETS
 from viz.frame.examples import Example, examples
+from viz.labels import token_labels
 from viz.runs import handle_of, run_translation
 from viz.runs.blanks import run_blanked
 from viz.runs.translating import written

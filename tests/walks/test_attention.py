@@ -35,8 +35,8 @@ from tests.screen import (
     visit,
 )
 from tests.viz.builders import stories_trace
-from viz.figures.labels import token_labels
 from viz.frame.examples import examples
+from viz.labels import token_labels
 
 
 def test_type_click_pin_read(page: Page) -> None:

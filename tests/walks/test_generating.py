@@ -14,9 +14,9 @@ from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from tests.viz.builders import stories, stories_trace
 from viz import runs
-from viz.figures.labels import token_labels
 from viz.frame import given
 from viz.kit.sampling import NAMED_TOKENS
+from viz.labels import token_labels
 
 # What the bars show: the numbers of all rows and of all others, and the lengths drawn for them.
 BARS = """() => {

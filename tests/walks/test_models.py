@@ -13,8 +13,8 @@ from model.sources.checkpoint import Checkpoint, find_folder
 from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.frame.settings import DRAWING
+from viz.labels import token_labels
 
 INSTRUMENT = ".st-key-digit_pad .hl-live"
 RIDES = "A man rides a bicycle."

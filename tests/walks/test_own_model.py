@@ -11,8 +11,8 @@ from model.sources import places
 from model.sources.transformers import load
 from tests.model.adopted.families import pictured, saved
 from tests.screen import pick, picked, settle, strip, visit
-from viz.figures.labels import token_labels
 from viz.frame.given import shipped_digits
+from viz.labels import token_labels
 
 TEXT = "the red ball gave a dog"
 CELLS = "() => document.querySelector('.js-plotly-plot')?.calcdata?.[0][0].z.map((x) => [...x])"

@@ -32,7 +32,7 @@ from tests.viz.builders import csv_rows, stories_trace
 from tests.walks.test_generating import BARS
 from tests.walks.test_pages import AXE, SERIOUS
 from viz import theme
-from viz.figures.labels import token_labels
+from viz.labels import token_labels
 
 
 def test_url_brings_the_whole_view_back(page: Page) -> None:

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.attribution import HEIGHT, NAME_CHARACTERS, ROW_PIXELS
 from viz.figures.build import Extras, Sheet, TickLabels, build
-from viz.figures.labels import clipped, escape
 from viz.figures.lines import mark_line
+from viz.labels import clipped, escape
 from viz.theme import Palette
 
 NAMES = ("as it was", "with parts off")

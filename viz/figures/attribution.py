@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Hidden, Look, dots, heat_map, signed
-from viz.figures.labels import LINE, clipped, escape, unique
 from viz.figures.lines import frame
+from viz.labels import LINE, clipped, escape, unique
 from viz.theme import Palette
 
 HEIGHT = 380

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from viz.digits import digits
-from viz.figures.labels import clipped, escape
+from viz.labels import clipped, escape
 from viz.theme import Palette, template
 
 ROW = 30  # pixels between candidates

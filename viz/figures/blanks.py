@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, TickLabels, build
-from viz.figures.labels import axis_labels
+from viz.labels import axis_labels
 from viz.theme import Palette
 
 HEIGHT = 360

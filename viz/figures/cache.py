@@ -7,8 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.figures.heatmap import Axis, Hidden, Look, Scale, heat_map
-from viz.figures.labels import axis_labels
 from viz.figures.lines import Mark, frame, mark_line
+from viz.labels import axis_labels
 from viz.theme import Palette, template
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")

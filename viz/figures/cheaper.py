@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, TILT, Extras, Sheet, TickLabels, build
-from viz.figures.labels import axis_labels
+from viz.labels import axis_labels
 from viz.theme import Palette
 
 HEIGHT = 380  # pixels

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, colored
-from viz.figures.labels import clipped, escape, thinned
+from viz.labels import clipped, escape, thinned
 from viz.theme import Palette
 
 HEIGHT = 440

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from viz.digits import HOVER
 from viz.figures.build import TILT, Extras, Sheet, TickLabels, build, label_width, room, widest
-from viz.figures.labels import LINE, NARROW, axis_labels, thinned
+from viz.labels import LINE, NARROW, axis_labels, thinned
 from viz.theme import Palette, color_scale, weight_scale
 
 MOST_TICKS = 36

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.charts.ink import ink
 from viz.digits import HOVER, digits
 from viz.figures.build import widest
 from viz.figures.heatmap import Scale, bar_traces, colored, weights
-from viz.figures.ink import ink
-from viz.figures.labels import LINE, NARROW, clipped, escape, thinned, token_labels
 from viz.figures.lines import frame
+from viz.labels import LINE, NARROW, clipped, escape, thinned, token_labels
 from viz.theme import Palette, template, weight_shares
 
 MOST_POSITIONS = 24  # columns whose tokens can still be read

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.charts.ink import ink
 from viz.digits import HOVER, digits
 from viz.figures.build import TILT, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import (
@@ -17,9 +18,8 @@ from viz.figures.heatmap import (
     token_map,
     weights,
 )
-from viz.figures.ink import ink
-from viz.figures.labels import axis_labels, escape
 from viz.figures.lines import mark_line
+from viz.labels import axis_labels, escape
 from viz.theme import Palette, weight_shares
 
 CURVES_HEIGHT = 360

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from model.analysis.merges import Node, PreToken, walk
 from viz.figures.build import Extras, Sheet, build
-from viz.figures.labels import clipped, escape, visible
+from viz.labels import clipped, escape, visible
 from viz.theme import Palette
 
 MOST_BYTES = 72  # drawn at once

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import Sheet, build
 from viz.figures.heatmap import Axis, Look, Scale, colored, heat_map, signed
-from viz.figures.labels import NARROW, thinned
+from viz.labels import NARROW, thinned
 from viz.theme import Palette
 
 TILES_HEIGHT = 520

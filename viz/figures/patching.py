@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Scale, colored, dots
-from viz.figures.labels import clipped, escape, thinned
 from viz.figures.lines import frame
+from viz.labels import clipped, escape, thinned
 from viz.theme import Palette
 
 ROW_PIXELS, LEAST_HEIGHT = 26, 250

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.figures.heatmap import Axis, Look, heat_map, weights
-from viz.figures.labels import unique
 from viz.figures.lines import frame, mark_line
+from viz.labels import unique
 from viz.theme import Palette
 
 HEIGHT = 400  # pixels

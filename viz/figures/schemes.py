@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import Extras, Sheet, build
 from viz.figures.heatmap import Scale, colored, signed, ticks, token_map, weights
-from viz.figures.labels import axis_labels
 from viz.figures.lines import mark_line
 from viz.figures.sides import Part, Row, maps_side_by_side
+from viz.labels import axis_labels
 from viz.theme import Palette, color_scale
 
 CURVES_HEIGHT = 380

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, signed
-from viz.figures.labels import axis_labels
 from viz.figures.lines import frame
+from viz.labels import axis_labels
 from viz.theme import Palette
 
 HEIGHT = 400

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER
 from viz.figures.build import room
 from viz.figures.heatmap import Scale, bar_traces, color_bar, scale_colors, ticks
-from viz.figures.labels import axis_labels
+from viz.labels import axis_labels
 from viz.theme import Palette, template
 
 TOP = 96  # pixels above the maps, for the colour bar and the titles

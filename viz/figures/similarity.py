@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.digits import HOVER, digits
 from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
-from viz.figures.labels import NO_SPACE, axis_labels, clipped, escape, told_apart, visible
+from viz.labels import NO_SPACE, axis_labels, clipped, escape, told_apart, visible
 from viz.theme import Palette
 
 HEIGHT, ROW_PIXELS = 400, 26

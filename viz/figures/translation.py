@@ -9,8 +9,8 @@ from viz.digits import HOVER, digits
 from viz.figures.build import Extras, Sheet, TickLabels, build
 from viz.figures.cache import bytes_text
 from viz.figures.heatmap import Axis, Look, Scale, heat_map, weights
-from viz.figures.labels import axis_labels, clipped, escape, unique
 from viz.figures.lines import frame
+from viz.labels import axis_labels, clipped, escape, unique
 from viz.theme import Palette
 
 LOSSES_HEIGHT, CACHE_HEIGHT = 320, 330

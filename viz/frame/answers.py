@@ -7,11 +7,11 @@ import numpy as np
 from model.analysis.metrics import DIFFERENCE, Metric
 from model.given import Input
 from model.trace import Stream
-from viz.figures.labels import clipped, token_labels
 from viz.frame import controls, state
 from viz.frame.kinds import Choice
 from viz.frame.settings import ANSWER, INSTEAD, TOKEN
 from viz.frame.view import View
+from viz.labels import clipped, token_labels
 from viz.runs import Run, attributing, patching
 
 LONGEST = 24  # characters of a name in a list

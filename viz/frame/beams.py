@@ -5,9 +5,9 @@ from dataclasses import asdict
 
 from model.decoding.beam import BeamStep, Candidate
 from viz.figures.beam import Node
-from viz.figures.labels import told_apart
 from viz.formulas import score_with_numbers
 from viz.frame import inspector, tables
+from viz.labels import told_apart
 
 
 def winner_of(steps: Sequence[BeamStep]) -> Candidate:

@@ -5,7 +5,6 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from viz.figures.labels import token_labels
 from viz.frame import memory, state
 from viz.frame.kinds import Choice, Flag, Group, Number, Numbers, Setting, Text
 from viz.frame.settings import TOKEN
@@ -13,6 +12,7 @@ from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.wire import Option, Settings
+from viz.labels import token_labels
 from viz.live import component
 
 Value = TypeVar("Value")

@@ -22,7 +22,6 @@ from model.given import Input
 from model.sources.handle import ModelHandle
 from model.trace import Trace
 from viz import runs
-from viz.figures.labels import clipped, token_labels
 from viz.frame import ASSETS, blanks, controls, notices, state
 from viz.frame import translating as written_as
 from viz.frame.examples import examples
@@ -30,6 +29,7 @@ from viz.frame.kinds import Text
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE, TOKEN
 from viz.frame.view import View
 from viz.kit.parts.sentence_box import sentence_part
+from viz.labels import clipped, token_labels
 from viz.live import component
 from viz.runs import Run, patching, translating
 from viz.runs import blanks as blanked

@@ -6,8 +6,10 @@ A page says what belongs into it where it draws the figure; what is not open is 
 import html
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType
 
 import streamlit as st
@@ -17,6 +19,7 @@ from model import reference
 from model.trace import AttentionRecord
 from model.verify.check import Check
 from viz import formulas, runs
+from viz.charts.chart import Chart, Row
 from viz.formulas import FORMULAS
 from viz.frame import controls, state, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
@@ -24,6 +27,7 @@ from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 
 Tables = dict[str, Callable[[], bytes]]  # files by their names, made when they are asked for
+_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")  # what a label of Streamlit may take for Markdown
 
 PANEL = "inspector-panel"
 FORMULA, SOURCE, CHECK, EXPORT = "formula", "source", "check", "export"
@@ -49,6 +53,8 @@ class Panel:
     entry: DeltaGenerator | None = None  # where the formula of a figure and its numbers stand
     entry_of: tuple[str, str] = ("", "")  # the section and the function it is of
     n_entries: int = 0
+    charts: dict[str, Chart | Row] = field(default_factory=dict)  # that are drawn, by their key
+    draw_export: Callable[[], None] | None = None
     # What runs beside the page's own are, and their checks.
     further: list[tuple[str, Callable[[], Sequence[Check]]]] = field(default_factory=list)
 
@@ -75,6 +81,8 @@ def show_parts() -> None:
     if not panel.parts:
         return
     panel.parts.add(CHECK)
+    if panel.draw_export is not None:
+        _show(EXPORT, panel.draw_export)
     with panel.head:
         for part in (part for part in LABELS if part in panel.parts):
             # Buttons: what Streamlit's choices hold, it may send again though nobody chose it.
@@ -249,7 +257,15 @@ def export(
 
     `has_charts` says whether the page has charts whose camera saves in that format.
     """
-    _show(EXPORT, lambda: _downloads(view, tables, files or {}, has_charts))
+    # Drawn at the end: charts of the page may follow.
+    _panel().draw_export = lambda: _downloads(view, tables, files or {}, has_charts)
+
+
+def offer(key: str, chart: Chart | Row) -> None:
+    """Offer the numbers of a chart, where downloads are open: it holds arrays, so not always."""
+    panel = _panel()
+    if panel.open == EXPORT:
+        panel.charts[key] = chart
 
 
 def pattern_table(view: View) -> Tables:
@@ -261,9 +277,11 @@ def pattern_table(view: View) -> Tables:
     }
 
 
-def _downloads(view: View, tables: Tables, files: Tables, has_charts: bool) -> None:
+def _downloads(view: View, own: Tables, files: Tables, has_charts: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="export"):
-        for name, make in tables.items():
+        for key, chart in _panel().charts.items():
+            _download(chart.title, partial(tables.chart_csv, chart), "csv", ":material/table:", key)
+        for name, make in own.items():
             _download(name, make, "csv", ":material/table:")
         for name, make in files.items():
             _download(name, make, "html", ":material/web:")
@@ -278,11 +296,14 @@ def _downloads(view: View, tables: Tables, files: Tables, has_charts: bool) -> N
             controls.segments(IMAGE_FORMAT, has_label=True)
 
 
-def _download(name: str, make: Callable[[], bytes], kind: str, icon: str) -> None:
+def _download(
+    name: str, make: Callable[[], bytes], kind: str, icon: str, file: str | None = None
+) -> None:
+    plain = _MARKUP.sub(r"\\\g<0>", name)
     st.download_button(
-        f"{name} ({kind.upper()})",
+        f"{plain} ({kind.upper()})",
         make,
-        file_name=f"headlight-{name.lower().replace(' ', '-')}.{kind}",
+        file_name=f"headlight-{file or name.lower().replace(' ', '-')}.{kind}",
         mime=f"text/{kind}",
         icon=icon,
         on_click="ignore",

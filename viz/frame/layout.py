@@ -7,15 +7,26 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from viz.charts.chart import Chart, Row
+from viz.charts.figure import figure as figure_of
+from viz.charts.figure import too_large
+from viz.charts.sent import sent
+from viz.charts.table import picked as picked_of
+from viz.charts.words import words as words_of
 from viz.frame import inspector, notices, state, words
 from viz.frame.page import Page
-from viz.frame.settings import IMAGE_FORMAT
+from viz.frame.settings import IMAGE_FORMAT, SMALL_WEIGHTS
 from viz.frame.view import View
 from viz.kit.parts.figure import figure_part
 from viz.live import component
-from viz.theme import css_variables, palette
+from viz.theme import Palette, css_variables, palette
 
 HEADING = "row-of-the-heading"
+
+
+def colors() -> Palette:
+    """The colours of the browser's light or dark theme, with the law of weights that is chosen."""
+    return palette(st.context.theme.type, small_weights=state.value(SMALL_WEIGHTS))
 
 
 def apply_colors() -> None:
@@ -90,17 +101,46 @@ def show_figure(
     alt: str,
     on_pick: Callable[[component.Place], None] | None = None,
 ) -> None:
-    """Draw a figure with our colours, a menu that saves it, and a text alternative.
+    """Draw a figure that is no chart, with a menu that saves it, and a text alternative.
 
-    The same key is drawn again in its place. `on_pick` gets x and y of the cell or point a person
-    clicks. Of a figure that is too large the line is drawn that it has instead.
+    The same key is drawn again in its place. `on_pick` gets x and y of what a person clicks.
     """
-    notices.show()
-    if line := getattr(figure.layout, "meta", None):
+    _show(key, str(figure.to_json()), int(figure.layout["height"]), alt, on_pick)
+
+
+def show_chart(
+    chart: Chart | Row, *, key: str, on_pick: Callable[[int, int], None] | None = None
+) -> None:
+    """Draw a chart, say it in words and offer its numbers; the same key is drawn in its place.
+
+    `on_pick` gets row and column of what a person clicks. Of a chart that is too large the line is
+    drawn that it has instead.
+    """
+    if line := too_large(chart):
         words.notice(line)
         return
+
+    def place(picked: component.Place) -> None:
+        assert on_pick is not None and isinstance(chart, Chart)
+        on_pick(*picked_of(chart, picked))
+
+    drawn = figure_of(chart, colors())
+    on_place = place if on_pick else None
+    _show(key, sent(drawn), drawn["layout"]["height"], words_of(chart), on_place)
+    inspector.offer(key, chart)
+
+
+def _show(
+    key: str,
+    figure: str,
+    height: int,
+    alt: str,
+    on_pick: Callable[[component.Place], None] | None,
+) -> None:
+    notices.show()
     part = figure_part(
         figure,
+        height,
         name=key,
         alt=alt,
         image_format=state.value(IMAGE_FORMAT),

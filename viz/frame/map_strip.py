@@ -7,11 +7,11 @@ import numpy as np
 from model.sources.offers import missing
 from model.trace import Trace
 from viz import runs
-from viz.figures.labels import token_labels
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts import strip
+from viz.labels import token_labels
 from viz.live import component
 from viz.runs.kept import kept
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.figures.labels import visible
+from viz.charts.chart import Chart, Row
+from viz.charts.table import columns as columns_of
+from viz.labels import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +49,11 @@ def frame_csv(frame: pd.DataFrame, *, has_index: bool = False) -> bytes:
 def csv(columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> bytes:
     """A table of columns by their names, or of rows."""
     return frame_csv(frame(columns))
+
+
+def chart_csv(chart: Chart | Row) -> bytes:
+    """The numbers of a chart."""
+    return csv(columns_of(chart))
 
 
 def matrix_csv(

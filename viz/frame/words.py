@@ -11,8 +11,8 @@ import streamlit as st
 
 from model.lines import one_line
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.frame.said import Said, Word, html_of
+from viz.labels import token_labels
 
 
 def notice(text: Said, kind: str = "note") -> None:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.decoding.filters import SLACK, Sampling
-from viz.figures.labels import signs, told_apart
 from viz.kit.wire import Bounds, Data, bounds_data, packed
+from viz.labels import signs, told_apart
 
 NAMED_TOKENS = 12  # bars
 BOUNDS = {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.trace import Stream
-from viz.figures.labels import clipped, escape, token_labels, visible, word_groups, word_labels
+from viz.labels import clipped, escape, token_labels, visible, word_groups, word_labels
 from viz.theme import FONT, palette
 
 LONGEST_TICK = 16  # characters of a label on an axis

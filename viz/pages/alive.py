@@ -7,13 +7,13 @@ import streamlit as st
 
 from model.trace import CLASS_TOKEN, Trace
 from viz import runs
-from viz.figures.labels import token_labels
 from viz.frame import blanks, heads, links, memory, state, translating, words
 from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
 from viz.kit.wire import Settings
+from viz.labels import token_labels
 from viz.live import component
 from viz.runs import attributing
 from viz.runs import blanks as blanked

@@ -23,7 +23,7 @@ from model.decoding.translation import Way, Written, write
 from model.inputs import source_within, translation_of
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.figures.labels import words_of
+from viz.labels import words_of
 from viz.runs.kept import kept
 
 Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)

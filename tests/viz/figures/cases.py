@@ -5,6 +5,7 @@ A builder stands here again where it has another way to draw.
 
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,10 +15,13 @@ from model.analysis.merges import Node
 from viz.figures import (  # isort: skip
     ablation, attribution, beam, blanks, block, build, cache, cheaper, cost, cost_times, depth,
     explanation, heads, heatmap, kernels, lens, masks, merges, patches, patching, positions,
-    recurrence, saturation, scaling, schemes, several, sides, similarity, translation,
+    recurrence, saturation, scaling, schemes, several, sides, similarity, token_maps,
+    translation,
 )  # fmt: skip
+from viz.charts.chart import Axis, Chart, Row, weights
 from viz.theme import LIGHT
 
+Drawn = go.Figure | Chart | Row
 WORDS = ("The", " cat", " <b>", " the", " cat")
 LAYERS = ("L0", "L1", "L2")
 
@@ -58,9 +62,10 @@ def lens_grid(n_tokens: int, start: int) -> lens.Grid:
     return lens.Grid(cells, probs, grid(3, n_tokens, 0.3), is_answer, labels, start)
 
 
-def shown(builder: Callable[..., go.Figure], *given: object, **named: object) -> partial[go.Figure]:
-    """A builder on what it is given, in the light palette."""
-    return partial(builder, *given, colors=LIGHT, **named)
+def shown(builder: Callable[..., Drawn], *given: object, **named: object) -> partial[Drawn]:
+    """A builder on what it is given; one that draws by itself, in the light palette."""
+    colors = {"colors": LIGHT} if "colors" in signature(builder).parameters else {}
+    return partial(builder, *given, **named, **colors)
 
 
 def maps(n_tokens: int, n_columns: int) -> list[sides.Part]:
@@ -213,9 +218,9 @@ CASES = (
     shown(recurrence.time_lines, {"RNN": {8: 0.004, 16: 0.009}, "attention": {8: 0.003}},
           {"RNN": {8: (0.0035, 0.0047), 16: (0.006, 0.011)}, "attention": {8: (0.002, 0.0035)}}),
     shown(saturation.by_dimension, [1, 4, 16], {"q · k": line(3), "q · k / √d": line(3, 0.5)},
-          title="T", y="variance", is_log=True, line=np.array([1.0, 4, 17])),
-    shown(saturation.by_dimension, [1, 4, 16], {"q · k": line(3, 0.1)}, title="T", y="largest",
-          is_log=False),
+          Axis("variance", is_log=True), title="T", line=np.array([1.0, 4, 17])),
+    shown(saturation.by_dimension, [1, 4, 16], {"q · k": line(3, 0.1)},
+          Axis("largest", from_zero=True), title="T"),
     shown(saturation.weight_bars, {"q · k": line(4), "q · k / √d": line(4, 2)}, title="T"),
     shown(scaling.best_sizes, np.array([1e18, 1e22]),
           {"Kaplan": np.array([1e8, 1e12]), "Approach 1": np.array([2e8, 3e10])}, SCALING,
@@ -252,6 +257,14 @@ CASES = (
           words=("cosine", "T")),
     shown(similarity.compared_map, grid(3, 4), causal(3, 4), (LAYERS, WORDS[:4]),
           words=("product", "T")),
+    shown(token_maps.mask_map, causal(5, 5), WORDS),
+    shown(token_maps.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),
+    shown(token_maps.score_map, grid(5, 5), causal(5, 5), WORDS, title="T", scale_of=grid(5, 5)),
+    shown(token_maps.pattern_map, shares(5, 5), causal(5, 5), WORDS, title="T"),
+    shown(token_maps.pattern_map, shares(100, 100), causal(100, 100),
+          [f" t{i}" for i in range(100)], title="T"),
+    shown(token_maps.signed_map, grid(3, 5)[::-1], causal(3, 5), (WORDS[:3], WORDS), "bias", "T"),
+    shown(token_maps.token_map, holes(3, 5), (WORDS[:3], WORDS), weights(), "T", causal(3, 5)),
     shown(translation.loss_bars, WORDS, line(5), [None, "<i>", None, None, "a long, long <b>"],
           title="T"),
     shown(translation.damage_map, WORDS[:4], {"no order": line(4), "no words": line(4, 2)},

@@ -1,12 +1,21 @@
 """What is stored of every figure; `python -m tests.viz.figures.renew` stores what they are now."""
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+import plotly.graph_objects as go
+
 from tests.viz.figures.cases import CASES
 from tests.viz.figures.reading import reading
+from viz.charts.chart import Chart, Row
+from viz.charts.figure import figure
+from viz.charts.table import columns
+from viz.charts.words import words
+from viz.theme import LIGHT, Palette
 
+MOST_COLUMNS = 12
 STORED = Path(__file__).parent / "stored"
 
 
@@ -30,8 +39,38 @@ def file_of(name: str) -> Path:
 
 
 def described(name: str) -> str:
-    """A case: its name, and what its figure shows."""
-    return "\n".join([f"== {name}", *reading(CASES[NAMED[name]]())])
+    """A case: its name, what its figure shows, and of a chart its table and its words."""
+    made = CASES[NAMED[name]]()
+    said = [] if isinstance(made, go.Figure) else [*_table(made), f"words   {words(made)}"]
+    return "\n".join([f"== {name}", *reading(drawn(name, LIGHT)), *said])
+
+
+def drawn(name: str, colors: Palette) -> go.Figure:
+    """A case in one palette, checked by Plotly."""
+    case = CASES[NAMED[name]]
+    made = case(colors=colors) if "colors" in case.keywords else case()
+    return made if isinstance(made, go.Figure) else go.Figure(figure(made, colors))
+
+
+def _table(made: Chart | Row) -> list[str]:
+    """The names of the columns, the first two rows and the last, and how many there are."""
+    table = columns(made)
+    rows = list(zip(*table.values(), strict=True))
+    shown = [*rows[:2], *rows[2:][-1:]]
+    return [f"table   {_cells(list(table))}", *(f"  row   {_cells(row)}" for row in shown),
+            f"  rows  {len(rows)}"]  # fmt: skip
+
+
+def _cells(row: Sequence[object]) -> str:
+    """What stands in a row; of many columns both ends."""
+    texts = list(map(_cell, row))
+    many = len(texts) > MOST_COLUMNS
+    kept = [*texts[:4], f"… ({len(texts)})", *texts[-2:]] if many else texts
+    return " | ".join(kept)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

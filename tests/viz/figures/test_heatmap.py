@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as arrays
 
 from viz.figures.attribution import head_axes, part_map
 from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed
-from viz.figures.labels import thinned
 from viz.figures.lens import entropy_scale
+from viz.labels import thinned
 from viz.theme import LIGHT
 
 Cell = tuple[int, int]

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 import pytest
 
 import viz.figures
-from tests.viz.figures.cases import CASES
 from tests.viz.figures.reading import INKS
-from tests.viz.figures.renew import NAMED, described, file_of
+from tests.viz.figures.renew import NAMED, described, drawn, file_of
+from viz.charts.chart import Chart, Row
 from viz.theme import DARK
 
 
@@ -30,7 +30,7 @@ def builders() -> set[str]:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__
         and not name.startswith("_")
-        and inspect.signature(function).return_annotation is go.Figure
+        and inspect.signature(function).return_annotation in (go.Figure, Chart, Row)
     }
 
 
@@ -39,7 +39,7 @@ def test_every_builder_stands_among_the_cases() -> None:
 
 
 def test_in_the_dark_no_figure_has_a_colour_of_the_light() -> None:
-    found = [(case.func.__name__, case(colors=DARK).to_json()) for case in CASES]
+    found = [(name, drawn(name, DARK).to_json()) for name in NAMED]
     assert [name for name, sent in found if any(color in sent for color in INKS)] == []
 
 

@@ -29,9 +29,9 @@ from tests.viz.apps import (
     tell,
 )
 from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
-from viz.figures.labels import token_labels
 from viz.frame import bar, inspector, models
 from viz.frame.examples import examples, pairs
+from viz.labels import token_labels
 from viz.live import component
 
 EXAMPLE = examples()[0]

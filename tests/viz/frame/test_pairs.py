@@ -6,9 +6,9 @@ import pytest
 
 from model.analysis.language import looks_german
 from tests.model.builders import translation_tokenizer
-from viz.figures.labels import words_of
 from viz.frame.examples import Pair, pair_of, pairs
 from viz.frame.settings import SOURCE
+from viz.labels import words_of
 
 WORD = re.compile(r"\w+|[^\w\s]")
 

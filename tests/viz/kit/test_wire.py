@@ -12,12 +12,12 @@ from playwright.sync_api import Page
 
 from tests.viz.builders import stories_trace
 from tests.viz.kit.parts.made import INSTRUMENTS
-from viz.figures.labels import escape
 from viz.kit.files import VIZ
 from viz.kit.part import Part
 from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
 from viz.kit.parts.sentence_box import sentence_part
 from viz.kit.sampling import BOUNDS
+from viz.labels import escape
 
 TYPEDEF = re.compile(r"@typedef \{object\} (\w+)\n(.*?)\*/", re.DOTALL)
 PROPERTY = re.compile(r"@property \{(.*?)\} (\[?)(\w+)\]?", re.DOTALL)

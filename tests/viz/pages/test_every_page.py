@@ -27,8 +27,8 @@ from tests.viz.builders import (
     stories_trace,
 )
 from tests.viz.sent import assert_model_is_sent
-from viz.figures.labels import token_labels
 from viz.frame import settings
+from viz.labels import token_labels
 from viz.pages.ideas import masks
 from viz.runs import Run
 from viz.runs.kept import KEPT

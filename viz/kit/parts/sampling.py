@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.decoding.writing import WrittenToken
-from viz.figures.labels import token_labels
 from viz.kit.part import Answers, Part
 from viz.kit.sampling import Distribution, limits_data
 from viz.kit.wire import Data, Settings, axis_labels, finite
+from viz.labels import token_labels
 
 
 @dataclass(frozen=True, eq=False)

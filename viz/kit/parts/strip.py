@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from model.trace import Stream, Trace
-from viz.figures.labels import signs
 from viz.kit.part import Part
 from viz.kit.parts.home import Picture, bands_of, first_vectors
 from viz.kit.wire import finite, packed, stream_labels
+from viz.labels import signs
 
 IN_LAYERS = {"rope": "RoPE", "alibi": "ALiBi", "none": "none"}  # where nothing is added before
 ROWS = (12, 12)  # of a text: as many as can be seen in a map of 22 pixels

@@ -12,12 +12,12 @@ from model.decoding.filters import Sampling
 from viz import formulas, runs
 from viz.digits import digits
 from viz.figures.blanks import Predicted, paired_bars
-from viz.figures.labels import token_labels, told_apart, visible
 from viz.frame import blanks as hidden
 from viz.frame import controls, inspector, layout, links, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.labels import token_labels, told_apart, visible
 from viz.pages import alive
 from viz.runs import Run, blanks
 

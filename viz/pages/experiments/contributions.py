@@ -17,11 +17,11 @@ from viz.figures.attribution import (
     token_bars,
     waterfall,
 )
-from viz.figures.labels import unique
 from viz.frame import answers, inspector, layout, links, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
+from viz.labels import unique
 from viz.live import component
 from viz.runs import attributing
 

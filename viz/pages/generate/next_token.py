@@ -11,13 +11,13 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from model.decoding.writing import Writing, write
 from viz import runs
-from viz.figures.labels import visible
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
 from viz.frame.page import Page
 from viz.frame.sampling import DECODING, drawing, is_greedy, sliders
 from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
 from viz.kit.sampling import sampling_data
+from viz.labels import visible
 from viz.live import component
 from viz.pages.generate.growth import Growth, Request, Shown, another_seed
 

@@ -7,7 +7,6 @@ import numpy as np
 from model.analysis.heads import strongest_pair
 from model.analysis.worked import Example, Worked, read_cells, work_out
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.frame import inspector, layout, notices, state, tables, words
 from viz.frame.kinds import Setting
 from viz.frame.page import Page
@@ -16,6 +15,7 @@ from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED
 from viz.frame.view import View
 from viz.kit.parts.by_hand import MASKING, Given, by_hand_part
 from viz.kit.wire import Settings
+from viz.labels import token_labels
 from viz.live import component
 
 PREFIX = "hand_"

@@ -10,7 +10,6 @@ from model.analysis.order import SAME, Reordered
 from model.lines import quoted
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, memory, tables, words
@@ -18,6 +17,7 @@ from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import ORDER_TEXT
 from viz.frame.view import View
+from viz.labels import visible
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
 from viz.runs.kept import Asked

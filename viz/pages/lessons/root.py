@@ -7,9 +7,10 @@ import numpy as np
 
 from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, variance
 from viz import formulas_lessons as formulas
+from viz.charts.chart import Axis
 from viz.digits import digits
-from viz.figures.masks import pattern_map
 from viz.figures.saturation import by_dimension, weight_bars
+from viz.figures.token_maps import pattern_map
 from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import ROOT_DIMENSION, SEED
@@ -28,13 +29,13 @@ def render(view: View) -> None:
     drawn = drawing.products(seed)
     left, right = layout.two_up("root")
     with left:
-        _variances(view, drawn)
+        _variances(drawn)
     with right:
-        _row(view, drawn[dimension], dimension)
+        _row(drawn[dimension], dimension)
     left, right = layout.two_up("root-sharpness")
     for place, name in zip((left, right), MEASURES, strict=True):
         with place:
-            _by_dimension(view, drawn, name)
+            _by_dimension(drawn, name)
     words.ask(
         "At which dimension does the largest of 16 weights first take more than 0.9 on average, "
         "without the division? Choose it above, and compare the two kinds of bars.",
@@ -47,43 +48,25 @@ def render(view: View) -> None:
         "model.analysis.saturation.sharpness",
         "model.worked_out.Attending",
     )
-    inspector.export(view, inspector.pattern_table(view))
+    inspector.export(view, {})
 
 
-def _variances(view: View, drawn: dict[int, np.ndarray]) -> None:
+def _variances(drawn: dict[int, np.ndarray]) -> None:
     """The variance of the products against d, on a scale where equal ratios are equal steps."""
     found = np.array([variance(products) for products in drawn.values()])
     values = {WITHOUT: found, WITH: found / np.array(DIMENSIONS)}
-    layout.show_figure(
-        by_dimension(
-            DIMENSIONS,
-            values,
-            view.colors,
-            title="Variance of the dot products",
-            y="variance",
-            is_log=True,
-            line=np.array(DIMENSIONS, float),
-        ),
-        key="variances",
-        alt=f"Variance by dimension: from {digits(found[0], 2)} at 1 to {digits(found[-1], 0)} at "
-        f"{DIMENSIONS[-1]}; divided by √d, between {digits(values[WITH].min(), 2)} and "
-        f"{digits(values[WITH].max(), 2)}.",
-    )
+    y, d = Axis("variance", is_log=True), np.array(DIMENSIONS, float)
+    chart = by_dimension(DIMENSIONS, values, y, "Variance of the dot products", d)
+    layout.show_chart(chart, key="variances")
     formula = formulas.variance(DIMENSIONS[-1], float(found[-1]))
     inspector.formula("model.analysis.saturation.random_products", formula.latex, formula.reference)
 
 
-def _row(view: View, products: np.ndarray, d: int) -> None:
+def _row(products: np.ndarray, d: int) -> None:
     """The first query's weights over its keys."""
     scores = {WITHOUT: products[0], WITH: products[0] / math.sqrt(d)}
     weights = {name: softmax(row) for name, row in scores.items()}
-    layout.show_figure(
-        weight_bars(weights, view.colors, f"One query’s weights at d = {d}"),
-        key="one-row",
-        alt=f"Weights over 16 keys at d = {d}: the largest is "
-        f"{digits(weights[WITHOUT].max(), 3)} without the division, "
-        f"{digits(weights[WITH].max(), 3)} with it.",
-    )
+    layout.show_chart(weight_bars(weights, f"One query’s weights at d = {d}"), key="one-row")
 
 
 def _measured(drawn: dict[int, np.ndarray], *, is_divided: bool) -> list[Sharp]:
@@ -99,26 +82,15 @@ def _saturated(drawn: dict[int, np.ndarray]) -> int:
     return next((d for d, sharp in measured if sharp.largest > 0.9), DIMENSIONS[-1])
 
 
-def _by_dimension(view: View, drawn: dict[int, np.ndarray], name: str) -> None:
+def _by_dimension(drawn: dict[int, np.ndarray], name: str) -> None:
     """What softmax makes of the products at each dimension."""
     values = {
         label: np.array([getattr(sharp, name) for sharp in _measured(drawn, is_divided=divided)])
         for label, divided in ((WITHOUT, False), (WITH, True))
     }
-    title = MEASURES[name]
-    layout.show_figure(
-        by_dimension(
-            DIMENSIONS,
-            values,
-            view.colors,
-            title=f"{title[0].upper()}{title[1:]}, mean of 64 queries",
-            y=title,
-            is_log=False,
-        ),
-        key=f"root-{name}",
-        alt=f"{title} by dimension: at {DIMENSIONS[-1]} it is {digits(values[WITHOUT][-1], 3)} "
-        f"without the division, {digits(values[WITH][-1], 3)} with it.",
-    )
+    y = Axis(MEASURES[name], from_zero=True)
+    title = f"{y.title[0].upper()}{y.title[1:]}, mean of 64 queries"
+    layout.show_chart(by_dimension(DIMENSIONS, values, y, title), key=f"root-{name}")
 
 
 def _in_the_model(view: View) -> None:
@@ -134,12 +106,8 @@ def _in_the_model(view: View) -> None:
     titles = {"pattern": f"{view.head_name} as it is", "undivided": f"not {how}"}
     for place, (name, pattern) in zip((left, right), shown.items(), strict=True):
         with place:
-            layout.show_figure(
-                pattern_map(pattern, mask, view.tokens, view.colors, titles[name]),
-                key=f"root-{name}",
-                alt=f"Weights of {view.head_name}, {titles[name]}: the largest of a row is "
-                f"{digits(sharpness(pattern).largest, 3)} on average.",
-            )
+            chart = pattern_map(pattern, mask, view.tokens, titles[name])
+            layout.show_chart(chart, key=f"root-{name}")
     rows = {"as it is": view.pattern, "undivided": other}
     words.table(
         {

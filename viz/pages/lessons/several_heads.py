@@ -13,12 +13,12 @@ from model.analysis.several import (
 )
 from viz import formulas_lessons as formulas
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
 from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, LAYER, TOKEN
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.runs import heads as head_runs
 
 BOTH = {"patterns": "where they look", "written": "what they write"}

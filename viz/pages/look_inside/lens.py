@@ -9,7 +9,6 @@ import streamlit as st
 from model.analysis.lens import LogitLens
 from viz import formulas, runs
 from viz.digits import digits
-from viz.figures.labels import clipped, token_labels, told_apart, visible
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
@@ -28,6 +27,7 @@ from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
 from viz.frame.view import View
+from viz.labels import clipped, token_labels, told_apart, visible
 from viz.live import component
 
 AROUND = LENS_START.default  # the window that follows the chosen token

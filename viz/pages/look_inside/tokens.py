@@ -14,7 +14,6 @@ from model.data.tokenizer import UNKNOWN, Merges
 from model.lines import quoted
 from model.verify.check import Check
 from viz import runs
-from viz.figures.labels import clipped, visible
 from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
 from viz.formulas import merge_with_numbers
 from viz.frame import controls, inspector, layout, notices, tables, words
@@ -22,6 +21,7 @@ from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
+from viz.labels import clipped, visible
 from viz.runs import Run
 from viz.runs import tokens as token_runs
 

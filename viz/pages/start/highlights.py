@@ -8,11 +8,11 @@ from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settl
 from model.trace import AttentionRecord
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import token_labels, visible
 from viz.frame import links
 from viz.frame.answers import probability_of
 from viz.frame.said import Said, Word
 from viz.frame.view import View
+from viz.labels import token_labels, visible
 from viz.pages.experiments.ablation.shared import name_of
 from viz.runs import ablating
 from viz.runs.kept import kept

@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 
 from viz import runs
-from viz.figures.labels import token_labels
 from viz.frame.examples import examples
 from viz.frame.settings import TEMPERATURE, TOP_P
 from viz.kit.files import RECORDED
 from viz.kit.part import Part
 from viz.kit.parts.home import Going, going_on, home_part
+from viz.labels import token_labels
 
 
 def recorded() -> Part:

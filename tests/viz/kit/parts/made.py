@@ -95,7 +95,9 @@ def rotor() -> Part:
 
 def chart() -> Part:
     """A figure of one bar."""
-    return figure_part(go.Figure(go.Bar(y=[1])), name="bar", alt="A bar.", image_format="png")
+    return figure_part(
+        go.Figure(go.Bar(y=[1])).to_json(), 450, name="bar", alt="A bar.", image_format="png"
+    )
 
 
 INSTRUMENTS = {

@@ -9,7 +9,7 @@ from model.decoding.beam import Candidate, beam_search
 from tests.viz.apps import TOM, chart, checks_shown, lines, open_page
 from tests.viz.builders import latex_numbers, stories, stories_trace
 from viz import runs
-from viz.figures.labels import visible
+from viz.labels import visible
 from viz.pages.generate.beam import verdict
 
 

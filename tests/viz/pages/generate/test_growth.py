@@ -14,7 +14,7 @@ from tests.viz.builders import stories, stories_trace, unpacked
 from tests.viz.pages.generate.test_next_token import expected
 from tests.viz.pages.look_inside.test_tokens import view_of
 from viz import runs
-from viz.figures.labels import token_labels
+from viz.labels import token_labels
 from viz.live import store
 from viz.pages.generate.growth import Growth, Request
 

@@ -22,8 +22,8 @@ from tests.viz.apps import (
     open_page,
 )
 from tests.viz.builders import live_data, stories, stories_trace
-from viz.figures.labels import visible
 from viz.frame import settings, state
+from viz.labels import visible
 from viz.live import store
 
 PAGE = "Next token"

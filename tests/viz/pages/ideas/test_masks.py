@@ -34,7 +34,7 @@ from tests.viz.builders import (
 )
 from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
 from viz.digits import digits, share
-from viz.figures.labels import token_labels
+from viz.labels import token_labels
 
 VIEWS = ("kinds", "edit", "leak", "padding", "order", "shift")
 

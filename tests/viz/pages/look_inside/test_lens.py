@@ -9,8 +9,8 @@ from tests.model.builders import softmax
 from tests.viz.apps import HOSTILE, TOM, captions, chart, inspected, lines, open_page, strip, z
 from tests.viz.builders import csv_rows, latex_numbers, numbers, stories, stories_trace
 from viz import runs, theme
-from viz.figures.labels import token_labels
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.pages.look_inside import lens
 from viz.runs.kept import Asked
 

@@ -14,8 +14,8 @@ from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import csv_rows, latex_numbers, stories
 from viz import runs, theme
-from viz.figures.labels import token_labels
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.pages.look_inside import tokens
 from viz.runs import tokens as token_runs
 from viz.runs.kept import KEPT, Asked

@@ -12,10 +12,10 @@ from model.decoding.translation import Way
 from tests.viz.apps import TOM, chosen, lines, open_page, query_of
 from tests.viz.builders import live_data, stories_trace
 from viz import runs
-from viz.figures.labels import token_labels
 from viz.frame import given
 from viz.frame.view import View
 from viz.kit.parts.home import MOST_ROWS, N_COLUMNS, Goal, home_part
+from viz.labels import token_labels
 from viz.live import store
 from viz.pages import alive
 from viz.runs import blanks, translating

@@ -6,11 +6,11 @@ import streamlit as st
 from model.analysis.language import looks_german
 from model.decoding.translation import target_text
 from viz import formulas, runs
-from viz.figures.labels import visible
 from viz.frame import controls, inspector, layout, settings, state, translating, words
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
+from viz.labels import visible
 from viz.pages import alive
 from viz.pages.architectures.translation import alignment, beams, cache, damage, forcing
 

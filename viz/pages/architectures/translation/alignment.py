@@ -7,11 +7,11 @@ import streamlit as st
 
 from model.analysis.alignment import strongest_links
 from viz.digits import digits
-from viz.figures.labels import words_of
 from viz.figures.translation import alignment_map, error_rate_map
 from viz.frame import controls, inspector, layout, settings, state, tables, words
 from viz.frame.examples import Pair, pair_of, pairs
 from viz.frame.view import View
+from viz.labels import words_of
 from viz.runs import translating
 from viz.runs.translating import Example, Picked
 

@@ -6,10 +6,10 @@ from model.analysis.source import AS_IT_IS, OUTPUT_SHUFFLED
 from model.decoding.translation import Written
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import words_of
 from viz.figures.translation import damage_map
 from viz.frame import controls, inspector, layout, settings, state, tables, words
 from viz.frame.view import View
+from viz.labels import words_of
 from viz.runs import translating
 
 ALLOWED = 1e-4  # nats, of losses that should be the same

@@ -6,7 +6,6 @@ from model.analysis.probabilities import next_token_losses
 from model.decoding.translation import Way
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import clipped, token_labels, told_apart, visible, words_of
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
 from viz.frame import controls, inspector, layout, settings, tables, words
@@ -14,6 +13,7 @@ from viz.frame.examples import pair_of
 from viz.frame.kinds import Text
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.labels import clipped, token_labels, told_apart, visible, words_of
 from viz.runs import Run, translating
 
 LABEL = 24

@@ -10,9 +10,9 @@ from model.worked_out import WorkedOut
 from viz.digits import or_none
 from viz.figures.attribution import Marked, head_axes, part_map
 from viz.figures.heatmap import Axis, Hidden
-from viz.figures.labels import unique
 from viz.frame import gradual, layout, settings, state, words
 from viz.frame.view import View
+from viz.labels import unique
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import ablating

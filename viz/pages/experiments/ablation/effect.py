@@ -7,8 +7,8 @@ from viz.digits import digits
 from viz.figures.ablation import paired_answers
 from viz.figures.attribution import named_bars, token_bars
 from viz.figures.heatmap import Axis, Hidden, heat_map, weights
-from viz.figures.labels import unique
 from viz.frame import answers, controls, layout, settings, state, words
+from viz.labels import unique
 from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
 from viz.pages.experiments.ablation.shared import Experiment, name_of

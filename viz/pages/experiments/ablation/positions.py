@@ -5,8 +5,8 @@ import numpy as np
 from model.analysis.ablation import Part
 from viz.figures.attribution import Marked, part_map
 from viz.figures.heatmap import Axis, Hidden
-from viz.figures.labels import unique
 from viz.frame import answers, controls, gradual, layout, memory, settings, state
+from viz.labels import unique
 from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment
 from viz.runs import ablating

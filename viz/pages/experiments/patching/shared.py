@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
-from viz.figures.labels import token_labels
 from viz.formulas import Formula
 from viz.frame import inspector, links, state
 from viz.frame.given import Two
 from viz.frame.settings import PATCH
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.runs.patching import Request
 
 TITLES = {

@@ -8,13 +8,13 @@ from model.analysis.mask_kinds import source_of
 from model.analysis.probabilities import leading_tokens
 from viz import runs
 from viz.digits import equals
-from viz.figures.labels import token_labels, told_apart
 from viz.frame import controls, inspector, layout, notices, state, tables, words
 from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.wire import Settings
+from viz.labels import token_labels, told_apart
 from viz.live import component
 from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
 from viz.runs.kept import held

@@ -7,12 +7,12 @@ from model.analysis.masking import future_shares
 from model.analysis.probabilities import most_likely_other, next_token_losses
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, layout, tables, words
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.labels import visible
 from viz.runs import Run, masks
 
 WITH, WITHOUT = "with its mask", "without a mask"

@@ -5,11 +5,11 @@ import streamlit as st
 
 from model.analysis.masking import empty_row, masking_alternatives
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.figures.masks import leak_curves, pattern_map, score_map
 from viz.frame import inspector, layout, tables, words
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.labels import token_labels
 
 
 def draw(view: View) -> None:

@@ -9,10 +9,10 @@ from model.analysis.mask_kinds import own_mask, source_of
 from model.analysis.probabilities import target_probabilities
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, tables, words
 from viz.frame.view import View
+from viz.labels import visible
 from viz.pages.ideas.masks import shared
 from viz.runs import masks
 

@@ -8,13 +8,13 @@ from model.analysis.heads import strongest_pair
 from model.analysis.order import without_bias
 from model.analysis.positions import check_slopes, head_slopes
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.figures.masks import pattern_map
 from viz.figures.schemes import bias_map, difference_map, slope_bars
 from viz.formulas import alibi, bias_with_numbers
 from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.runs import positions
 
 

@@ -7,11 +7,11 @@ from model.analysis.order import answer_past_the_context
 from model.analysis.positions import wave_table
 from viz import runs
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.figures.positions import similarity_map, wave_map
 from viz.formulas import learned_position
 from viz.frame import inspector, layout, tables, verdicts, words
 from viz.frame.view import View
+from viz.labels import visible
 from viz.pages.ideas.positions.shared import MOST_POSITIONS, apart, embedding_sum, neighbours
 from viz.runs import positions
 

@@ -6,7 +6,6 @@ import streamlit as st
 
 from model.analysis.mask_kinds import own_mask
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.figures.schemes import output_maps
 from viz.figures.sides import Part
 from viz.frame import controls, inspector, layout, state, verdicts, words
@@ -14,6 +13,7 @@ from viz.frame.said import Word
 from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
+from viz.labels import visible
 from viz.runs import positions
 
 DOG = "dog bites man"

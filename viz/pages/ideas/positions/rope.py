@@ -5,7 +5,6 @@ import numpy as np
 from model.analysis.heads import strongest_pair
 from model.analysis.positions import rope_scores, rotation_speeds
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
@@ -14,6 +13,7 @@ from viz.frame import controls, inspector, layout, tables, verdicts, words
 from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.kit.parts.rotation import ActualScore, Rotation
+from viz.labels import token_labels
 from viz.pages.ideas.positions.shared import show_rotor, two_positions, wave_formula
 from viz.runs import positions
 

@@ -2,10 +2,10 @@
 
 from model.survey.stored import Strongest
 from viz.digits import digits
-from viz.figures.labels import visible
 from viz.frame import layout, links, words
 from viz.frame.said import Word
 from viz.frame.view import View
+from viz.labels import visible
 from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
 from viz.pages.look_inside.heads.reading import Reading
 

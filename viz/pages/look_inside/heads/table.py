@@ -3,10 +3,10 @@
 import numpy as np
 
 from model.analysis.heads import Trait
-from viz.figures.labels import visible
 from viz.frame import controls, layout, settings, state, tables, words
 from viz.frame.said import Link, Said
 from viz.frame.view import View
+from viz.labels import visible
 from viz.pages.look_inside.heads.measures import MEASURES, TRAITS
 from viz.pages.look_inside.heads.reading import Reading
 

@@ -10,11 +10,11 @@ from model.trace import Stream, Trace
 from tests.viz.builders import stories_trace
 from tests.viz.kit.parts.made import attention_settings
 from tests.viz.kit.parts.made_up import N_HEADS, N_LAYERS, SOURCE, TARGET, two_streams
-from viz.figures.labels import token_labels, word_groups, word_labels
 from viz.kit.parts.attention import STAGES, VIEWS, attention_part
 from viz.kit.run import patterns_data
 from viz.kit.tiles import MASKED
 from viz.kit.wire import Data, stream_data
+from viz.labels import token_labels, word_groups, word_labels
 
 GROUPS = {  # name: title, kind, queries, keys, size of a map
     "source.attn": ("Source self-attention", "self", "source", "source", (7, 7)),

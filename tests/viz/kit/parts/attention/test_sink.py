@@ -12,8 +12,8 @@ from tests.viz.builders import csv_rows, stories_trace
 from tests.viz.harness import as_sent, open_instrument
 from tests.viz.kit.parts.made import attention_settings
 from viz.digits import digits
-from viz.figures.labels import token_labels
 from viz.kit.parts.attention import attention_part
+from viz.labels import token_labels
 
 SENTENCE = "Lily saw a big red ball, and Lily gave the ball to Tom."
 LAYER, HEAD = 3, 4

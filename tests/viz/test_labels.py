@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.viz.builders import stories
-from viz.figures.labels import (
+from viz.labels import (
     axis_labels,
     clipped,
     escape,

@@ -1,0 +1,57 @@
+"""Room for words, worked out here: Plotly's automargin draws a figure two or three times."""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from html import unescape
+from typing import Any
+
+from viz.labels import NARROW
+
+LETTER, WIDE_LETTER = 6.9, 13  # pixels of an average letter of a tick label, with some to spare
+TITLE = 42  # an axis title with the space around it
+NUMBERS = 30  # tick labels that are numbers
+MOST = 220  # pixels; longer labels are rare and may be cut
+ENTRY, LEGEND_LINE = 46, 22  # pixels of a legend's entry beside its words, and of a line of it
+BESIDE_TITLE = 320  # pixels a legend may take beside a title
+
+
+def rows_room(names: Sequence[str] | None) -> int:
+    """Pixels left of the axes, for names beside rows or for numbers."""
+    return round(TITLE + (NUMBERS if not names else widest(names)))
+
+
+def columns_room(names: Sequence[str] | None, tilt: float) -> int:
+    """Pixels below the axes, for names that are turned or for numbers."""
+    if not names:
+        return TITLE + 12
+    return round(TITLE + 16 + widest(names) * math.sin(math.radians(tilt)))
+
+
+def legend_room(names: Sequence[str]) -> tuple[dict[str, Any], int, int]:
+    """Where a legend stands, and the pixels it takes below and, with the title, above the axes.
+
+    Beside the title where it is short, else below, where it takes as many lines as it needs.
+    """
+    if len(names) < 2:
+        return {}, 0, 44
+    wide = sum(label_width(name) + ENTRY for name in names)
+    if wide <= BESIDE_TITLE:
+        return {}, 0, 84
+    place = {"orientation": "h", "x": 0, "xanchor": "left", "traceorder": "normal",
+             "y": 0, "yref": "container", "yanchor": "bottom"}  # fmt: skip
+    return place, 12 + LEGEND_LINE * math.ceil(wide / NARROW), 44
+
+
+def widest(labels: Sequence[str]) -> float:
+    """Pixels of the widest label."""
+    return min(max(map(label_width, labels), default=0.0), MOST)
+
+
+def label_width(label: str) -> float:
+    """About how many pixels a label takes; marks that take no room count for none."""
+    kinds = [(unicodedata.east_asian_width(x), unicodedata.category(x)) for x in unescape(label)]
+    return sum(
+        0 if kind in ("Mn", "Me", "Cf") else WIDE_LETTER if width in ("W", "F") else LETTER
+        for width, kind in kinds
+    )
