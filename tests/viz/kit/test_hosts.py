@@ -670,7 +670,9 @@ for (const [name, rows] of Object.entries(bars)) {
     const list = new TokenBars(i => (globalThis.picked = i));
     place('div').append(list.node);
     list.show(rows, 'title');
-    marks[name] = () => [list.read(), list.node.ariaLabel];
+    const shares = part => [...list.node.querySelectorAll(`.hl-dist-${part}`)]
+        .map(({hidden, style}) => hidden ? 0 : Number(style.getPropertyValue('--share')));
+    marks[name] = () => [list.read(), list.node.ariaLabel, shares('before'), shares('after')];
 }
 const plot = new Plot(place('div'), lifetime);
 plot.draw({data: [{name: '<b>', x: [0, 1], y: [number('nan'), 3]}], layout: {}, height: 90});
@@ -742,7 +744,7 @@ def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
     assert read["shades"] == ["<img src=x>$x$**b…", "0.01", "b", "0.75"]
     assert read["strip"] == ["#f00", "#00f", "#00f"]
     told = [{name: row[name] for name in ("label", "after", "number")} for row in BARS]
-    assert read["bars"] == [told, f"title. {HOSTILE}: 1; b: removed."]
+    assert read["bars"] == [told, f"title. {HOSTILE}: 1; b: removed.", [0.5, 0.1], [1, 0]]
     alone.locator(".hl-dist button:enabled").press("Enter")
     assert alone.evaluate("picked") == 0
     assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [ANY, 3]}]

@@ -10,6 +10,8 @@ import pytest
 from PIL import Image, ImageColor
 from playwright.sync_api import Page
 
+from viz.charts.chart import weights
+from viz.charts.colors import BLANK, END, color_bar
 from viz.kit.tiles import tiles
 from viz.kit.wire import packed, themes_data
 from viz.theme import along, palette, weight_scale, weight_shares
@@ -343,16 +345,17 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
     expected = along(colors.sequential, weight_shares(MADE, colors))
     bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
     group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
-    pixels, before, words, stops, atlas = bare.evaluate(
+    pixels, before, words, stops, atlas, legend = bare.evaluate(
         """async ([palette, weights, group]) => {
-            const {plotlyWeights, weightColors} = await import('/kit/colors.js');
+            const {plotlyWeights, weightColors, weightLegend} = await import('/kit/colors.js');
             const {atlas} = await import('/kit/atlas.js');
             const {maps, unknown} = home.picturesOf(run, palette);
             const [image, before] = [maps, unknown].map(of =>
                 of.getContext('2d').getImageData(0, 0, of.width, of.height));
             const words = weights.map(weightColors(palette)).map(text => text.match(/\\d+/g));
             const picture = atlas(group, {masked: 1}, palette, {x: 0, y: 0});
-            return [[...image.data], [...before.data], words, plotlyWeights(palette), picture];
+            return [[...image.data], [...before.data], words, plotlyWeights(palette), picture,
+                weightLegend(palette)];
         }""",
         [themes_data(small_weights=small_weights)[theme], MADE.ravel().tolist(), group],
     )
@@ -368,6 +371,7 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
         channels = zip(*map(ImageColor.getrgb, names), strict=True)
         drawn = np.stack([np.interp(MADE, places, channel) for channel in channels], axis=-1)
         np.testing.assert_allclose(drawn, expected, atol=STEP)
+    assert legend == color_bar(weights(), colors)["title"]["text"].rstrip(BLANK + END)
     assert (found[may][:, 3] == 255).all()
     assert (found[~may] == 0).all()
     unknown = np.array(before).reshape(*MASK.shape, 4)

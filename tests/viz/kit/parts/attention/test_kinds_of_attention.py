@@ -231,11 +231,13 @@ def test_one_of_several_runs_is_compared_with(bare: Page) -> None:
     assert np.nanmax(np.abs(shown(bare, "compare", "section:nth-child(3)"))) == 0
     bare.get_by_label("Run").select_option("other")
     expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("other")
+    expect(bare.locator(".hl-view-compare h3").nth(2)).to_have_text(re.compile(" − other$"))
     first, second = (two_streams(seed).group(CROSS).records[0] for seed in (0, 1))
-    expected = masked(first.pattern[2] - second.pattern[2], first.mask)
     bare.wait_for_function("!document.querySelector('.hl-live').hasAttribute('aria-busy')")
-    delta = shown(bare, "compare", "section:nth-child(3)")
-    assert delta == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    both = first.pattern[2], second.pattern[2]
+    for i, values in enumerate((*both, both[0] - both[1]), start=1):
+        found = shown(bare, "compare", f"section:nth-child({i})")
+        assert found == pytest.approx(masked(values, first.mask), abs=1e-6, nan_ok=True)
 
 
 def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page) -> None:
