@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -241,7 +242,13 @@ def _crosses(broken: np.ndarray, colors: Palette) -> list[Entries]:
 
 def hatch_path(hidden: np.ndarray) -> str:
     """One stroke along each run of hidden cells on an anti-diagonal, in cell coordinates."""
-    n_rows, n_columns = hidden.shape
+    return _strokes(hidden.shape, hidden.tobytes())
+
+
+@lru_cache(maxsize=16)
+def _strokes(shape: tuple[int, int], cells: bytes) -> str:
+    hidden = np.frombuffer(cells, bool).reshape(shape)
+    n_rows, n_columns = shape
     strokes = []
     for total in range(n_rows + n_columns - 1):
         run, end = None, (0.0, 0.0)

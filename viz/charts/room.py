@@ -3,6 +3,7 @@
 import math
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from html import unescape
 from typing import Any
 
@@ -48,6 +49,7 @@ def widest(labels: Sequence[str]) -> float:
     return min(max(map(label_width, labels), default=0.0), MOST)
 
 
+@lru_cache(maxsize=4096)
 def label_width(label: str) -> float:
     """About how many pixels a label takes; marks that take no room count for none."""
     kinds = [(unicodedata.east_asian_width(x), unicodedata.category(x)) for x in unescape(label)]
