@@ -27,7 +27,7 @@ from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 
 Tables = dict[str, Callable[[], bytes]]  # files by their names, made when they are asked for
-_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")  # what a label of Streamlit may take for Markdown
+_MARKUP = re.compile(r"[\\`*_\[\]$:~<]")  # what a label of Streamlit may take for Markdown
 
 PANEL = "inspector-panel"
 FORMULA, SOURCE, CHECK, EXPORT = "formula", "source", "check", "export"
@@ -83,6 +83,7 @@ def show_parts() -> None:
     panel.parts.add(CHECK)
     if panel.draw_export is not None:
         _show(EXPORT, panel.draw_export)
+        panel.draw_export = None  # it holds the run
     with panel.head:
         for part in (part for part in LABELS if part in panel.parts):
             # Buttons: what Streamlit's choices hold, it may send again though nobody chose it.
@@ -279,8 +280,10 @@ def pattern_table(view: View) -> Tables:
 
 def _downloads(view: View, own: Tables, files: Tables, has_charts: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="export"):
-        for key, chart in _panel().charts.items():
-            _download(chart.title, partial(tables.chart_csv, chart), "csv", ":material/table:", key)
+        charts = _panel().charts  # those that fill in over time are replaced there
+        for key, chart in charts.items():
+            make = partial(_chart_csv, charts, key)
+            _download(chart.title, make, "csv", ":material/table:", key)
         for name, make in own.items():
             _download(name, make, "csv", ":material/table:")
         for name, make in files.items():
@@ -294,6 +297,10 @@ def _downloads(view: View, own: Tables, files: Tables, has_charts: bool) -> None
         )
         if has_charts:
             controls.segments(IMAGE_FORMAT, has_label=True)
+
+
+def _chart_csv(charts: dict[str, Chart | Row], key: str) -> bytes:
+    return tables.chart_csv(charts[key])
 
 
 def _download(

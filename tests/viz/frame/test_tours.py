@@ -47,7 +47,7 @@ SHOWN = {
     "624, 2596 and 3556": ("dog 624", "dogs 2596", "Dog 3556"),
     "they stay twelve tokens": ("characters 6 bytes 12", "12 of 12 tokens are single bytes"),
     "from 5 to 10, while the cosine stays at 0.71": ("a · b 5.0000 10.0000",),
-    "above 4,000 at d = 4,096": ("4209 at 4096; divided by √d, between 0.89 and 1.24",),
+    "above 4,000 at d = 4,096": ("highest 4,209 at 4,096", "highest 1.240 at 2, lowest 0.887"),
     "all but half a percent": ("0.995 without the division, 0.344 with it",),
     "0.02 without the division and 0.31": ("0.020 without the division, 0.305 with it",),
     "from 0.53 to 0.82": ("as it is 0.5262 0.3292", "undivided 0.8161 0.1760"),
