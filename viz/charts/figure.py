@@ -102,6 +102,8 @@ def _y_axis(drawing: Drawing) -> Entries:
         found["autorange"] = "reversed"
     if chart.cells is not None:
         found["showgrid"] = False
+    if chart.is_sideways:
+        found |= {"ticks": "outside", "ticklen": 5}  # names do not touch their bars
     if chart.is_square:
         top = {"constrain": "domain", "constraintoward": "top"}
         found |= {"scaleanchor": "x", **top}

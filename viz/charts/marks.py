@@ -75,7 +75,7 @@ def _marker(drawing: Drawing, line: Line, color: str) -> Entries:
             "colorscale": stops(scale.kind, drawing.colors),
         }
         return found | ends | {"color": values, "colorbar": bar, "line": edge}
-    if pen.symbol and "open" in pen.symbol:
+    if pen.symbol and "open" in pen.symbol and not pen.dash:  # the width is the line's where one is
         found["line"] = {"width": pen.width}
     # Points alone are pale one by one, so that many show as many; those on lines are as the line.
     return found | {"opacity": 1 if pen.dash else pen.opacity}

@@ -1,189 +1,89 @@
-"""Figures of the lesson on the block: the stream step by step, norms, neurons, all blocks."""
+"""Charts of the lesson on the block: the stream step by step, norms, neurons, all blocks."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.digits import HOVER
-from viz.figures.build import Extras, Sheet, TickLabels, build
-from viz.figures.heatmap import Axis, Look, Scale, heat_map, signed, ticks
-from viz.theme import Palette
+from viz.charts.chart import Axis, Bars, Cells, Chart, Line, Pen, Scale, signed
 
-STEPS_HEIGHT, HEIGHT = 400, 400  # pixels
-MOST_TICKS = 6
-BESIDE_MAP = 80  # pixels above the bars that stand beside the map, as above the map
-LEGEND = 84  # pixels above a figure with a title and a legend, and above one that stands beside it
+HEIGHT = 400  # pixels
 
 
-def step_map(
-    values: np.ndarray, names: Sequence[str], colors: Palette, *, title: str, is_shared: bool
-) -> go.Figure:
+def step_map(values: np.ndarray, names: Sequence[str], title: str, *, is_shared: bool) -> Chart:
     """The vector of one token after each step, (steps, D).
 
-    Where the steps do not share their colours, values are shares of their step's largest magnitude.
+    Where the steps do not share their colours, these are of shares of their step's largest
+    magnitude.
     """
-    dimensions = [str(number) for number in range(values.shape[-1])]
-    scale = signed("value", values) if is_shared else Scale("÷ its largest", -1.0, 1.0, signed=True)
-    figure = heat_map(
-        values,
-        (Axis("", names), Axis("dimension", dimensions)),
-        scale,
-        colors,
-        title=title,
-        look=Look(square=False, height=STEPS_HEIGHT, turned=0),
-    )
-    shown = dimensions[:: -(-len(dimensions) // MOST_TICKS)]  # as many as a phone has room for
-    return figure.update_xaxes(tickvals=shown, ticktext=shown)
+    largest = np.abs(values).max(axis=-1, keepdims=True)
+    shares = values / np.where(largest > 0, largest, 1)
+    shades = None if is_shared else (shares, Scale("÷ its largest", -1.0, 1.0, "signed"))
+    cells = Cells(values, signed("value", values), shades=shades)
+    x, y = Axis("dimension", kind="whole"), Axis("", names=names)
+    return Chart(title, x, y, [cells], height=HEIGHT)
 
 
-def length_bars(lengths: np.ndarray, names: Sequence[str], colors: Palette) -> go.Figure:
+def length_bars(lengths: np.ndarray, names: Sequence[str]) -> Chart:
     """The length of that vector after each step, (steps,)."""
-    bars = go.Bar(
-        x=lengths,
-        y=list(names),
-        orientation="h",
-        marker={"color": colors.series[0]},
-        hovertemplate=f"%{{y}}: length <b>%{{x:{HOVER}}}</b><extra></extra>",
-    )
-    return build(
-        [bars],
-        colors,
-        Sheet(STEPS_HEIGHT, "Its length", top=BESIDE_MAP),
-        x={"title": "length", "rangemode": "tozero"},
-        y={"autorange": "reversed", "showgrid": False, "ticks": "outside", "ticklen": 5,
-           **ticks(names)},
-        labels=TickLabels(names),
-    )  # fmt: skip
+    x, y = Axis("length", from_zero=True), Axis("", names=names)
+    return Chart("Its length", x, y, [Bars(lengths)], height=HEIGHT)
 
 
-def norm_scatter(
-    before: np.ndarray, after: Mapping[str, np.ndarray], colors: Palette, title: str
-) -> go.Figure:
+def norm_scatter(before: np.ndarray, after: Mapping[str, np.ndarray], title: str) -> Chart:
     """Each number of one vector before and after kinds of norm, (D,) each."""
+    symbols = ("circle", "diamond-open", "cross-thin-open")
     points = [
-        go.Scatter(
-            x=before,
-            y=values,
-            name=name,
-            mode="markers",
-            marker={"color": colors.series[number], "size": 5, "symbol": symbol},
-            hovertemplate=f"{name}: %{{x:{HOVER}}} → <b>%{{y:{HOVER}}}</b><extra></extra>",
-        )
-        for number, ((name, values), symbol) in enumerate(
-            zip(after.items(), ("circle", "diamond-open", "cross-thin-open"), strict=True)
-        )
+        Line(before, values, name, Pen(dash=None, width=1, symbol=symbol, size=5))
+        for (name, values), symbol in zip(after.items(), symbols, strict=True)
     ]
-    return _sheet(points, colors, title, "before", "after, without gain")
+    return Chart(title, Axis("before"), Axis("after, without gain"), points)
 
 
-def gain_bars(weights: Mapping[str, np.ndarray], colors: Palette, title: str) -> go.Figure:
+def gain_bars(weights: Mapping[str, np.ndarray], title: str) -> Chart:
     """What each number is multiplied by after its norm, (D,), and what is added where any is."""
-    lines = [
-        go.Bar(
-            x=list(range(len(values))),
-            y=values,
-            name=name,
-            marker={"color": colors.series[number], "line": {"width": 0}},
-            hovertemplate=f"dimension %{{x}}: {name} <b>%{{y:{HOVER}}}</b><extra></extra>",
-        )
-        for number, (name, values) in enumerate(weights.items())
-    ]
-    return _sheet(lines, colors, title, "dimension", " and ".join(weights))
+    (name, values), *others = weights.items()
+    if not others:
+        return _numbers([Bars(values, at=range(len(values)))], title, "dimension", name)
+    bars = [Bars(values, name, range(len(values))) for name, values in weights.items()]
+    return _numbers(bars, title, "dimension", "value")
+
+
+def neuron_bars(activation: np.ndarray, title: str) -> Chart:
+    """The activation of each neuron, (F,)."""
+    bars = Bars(activation, at=range(len(activation)))
+    return _numbers([bars], title, "neuron", "activation")
+
+
+def _numbers(bars: Sequence[Bars], title: str, x: str, y: str) -> Chart:
+    return Chart(title, Axis(x, kind="whole"), Axis(y), bars)
 
 
 def activation_points(
     curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
     own: str,
     points: tuple[np.ndarray, np.ndarray],
-    colors: Palette,
     title: str,
-) -> go.Figure:
+) -> Chart:
     """Activation functions, the model's own drawn thick, and where each neuron stands on it."""
-    others = iter(colors.series[1:])
-    text = f"%{{x:{HOVER}}} → <b>%{{y:{HOVER}}}</b><extra></extra>"
-    drawn = [
-        go.Scatter(
-            x=places,
-            y=heights,
-            name=f"{name}, the model’s" if name == own else name,
-            mode="lines",
-            line={"color": colors.muted, "width": 3}
-            if name == own
-            else {"color": next(others), "width": 1.5, "dash": "dot"},
-            hovertemplate=f"{name}: {text}",
-        )
-        for name, (places, heights) in curves.items()
+    neurons = {"neuron": np.arange(len(points[0]))}
+    others = [name for name in curves if name != own]
+    pens = {name: Pen(ink, "dot", 1.5, symbol=None) for ink, name in enumerate(others, start=1)}
+    lines = [
+        Line(*curve, name, pens[name])
+        if name in pens
+        else Line(*curve, f"{name}, the model’s", Pen("muted", width=3, symbol=None))
+        for name, curve in curves.items()
     ]
-    neurons = go.Scatter(
-        x=points[0],
-        y=points[1],
-        name="neurons",
-        mode="markers",
-        marker={"color": colors.series[0], "size": 5, "opacity": 0.6},
-        customdata=list(range(len(points[0]))),
-        hovertemplate=f"neuron %{{customdata}}: {text}",
-    )
-    return _sheet([*drawn, neurons], colors, title, "pre-activation", "f(pre-activation)")
+    dots = Line(*points, "neurons", Pen(0, dash=None, size=5, opacity=0.6), more=neurons)
+    return Chart(title, Axis("pre-activation"), Axis("f(pre-activation)"), [*lines, dots])
 
 
-def neuron_bars(activation: np.ndarray, colors: Palette, title: str) -> go.Figure:
-    """The activation of each neuron, (F,)."""
-    bars = go.Bar(
-        x=list(range(len(activation))),
-        y=activation,
-        marker={"color": colors.series[0], "line": {"width": 0}},
-        hovertemplate=f"neuron %{{x}}: <b>%{{y:{HOVER}}}</b><extra></extra>",
-    )
-    return _sheet([bars], colors, title, "neuron", "activation")
-
-
-def heights(
-    stream: np.ndarray, added: Mapping[str, np.ndarray], colors: Palette, title: str
-) -> go.Figure:
+def heights(stream: np.ndarray, added: Mapping[str, np.ndarray], title: str) -> Chart:
     """The length of the stream before each block and after the last, (L + 1,), and what is added.
 
     added: lengths of what each block's sublayers give, (L,) each.
     """
-    names = [f"L{layer}" for layer in range(len(stream) - 1)]
-    line = go.Scatter(
-        x=[*names, "end"],
-        y=stream,
-        name="stream",
-        mode="lines+markers",
-        line={"color": colors.series[0], "width": 3},
-        hovertemplate=f"stream before %{{x}}: <b>%{{y:{HOVER}}}</b><extra></extra>",
-    )
-    bars = [
-        go.Bar(
-            x=names,
-            y=values,
-            name=name,
-            marker={"color": colors.series[number]},
-            hovertemplate=f"%{{x}}, {name}: <b>%{{y:{HOVER}}}</b><extra></extra>",
-        )
-        for number, (name, values) in enumerate(added.items(), start=1)
-    ]
-    return _sheet(
-        [line, *bars], colors, title, "block", "length", {"type": "category", "showgrid": False}
-    )
-
-
-def _sheet(
-    data: Sequence[go.Scatter | go.Bar],
-    colors: Palette,
-    title: str,
-    x: str,
-    y: str,
-    x_axis: Mapping[str, object] | None = None,
-    labels: TickLabels | None = None,
-) -> go.Figure:
-    return build(
-        data,
-        colors,
-        Sheet(HEIGHT, title, top=LEGEND),
-        x={"title": x, **(x_axis or {})},
-        y={"title": y},
-        labels=labels or TickLabels(),
-        extras=Extras(layout={"showlegend": len(data) > 1, "barmode": "group"}),
-    )
+    line = Line(range(len(stream)), stream, "stream", Pen(0, width=3))
+    bars = [Bars(values, name, ink=ink) for ink, (name, values) in enumerate(added.items(), 1)]
+    blocks = Axis("block", names=[*(f"L{layer}" for layer in range(len(stream) - 1)), "end"])
+    return Chart(title, blocks, Axis("length"), [line, *bars])

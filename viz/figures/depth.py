@@ -1,57 +1,39 @@
-"""Figures of the lesson on the residual: lengths of gradients by depth and by layer."""
+"""Charts of the lesson on the residual: lengths of gradients by depth and by layer."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.digits import HOVER
-from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
-from viz.theme import Palette
+from viz.charts.chart import Axis, Chart, Line, Pen
 
 HEIGHT = 420  # pixels
 WIDE = 100  # two decades
+UNMEASURED = (1e-4, 10.0)  # ends of the axis before anything is measured
 
 
 def gradient_lines(
-    places: Sequence[int],
-    lengths: Mapping[str, np.ndarray],
-    colors: Palette,
-    *,
-    title: str,
-    x: str,
-) -> go.Figure:
+    places: Sequence[int], lengths: Mapping[str, np.ndarray], title: str, x: str
+) -> Chart:
     """Lengths of gradients of kinds of networks, (n,) each, where equal ratios are equal steps.
 
     So they are of one kind alone, too, once its lengths differ by more than `WIDE`.
     The second half of the kinds, those without the sum, is dashed.
     """
     n_with = -(-len(lengths) // 2)
-    lines = [
-        go.Scatter(
-            x=list(places),
-            y=values,
-            name=name,
-            mode="lines+markers",
-            line={"color": colors.series[number % n_with],
-                  "dash": "solid" if number < n_with else "dot"},
-            marker={"size": 7, "symbol": "circle" if number < n_with else "diamond-open"},
-            hovertemplate=f"{name}, {x} %{{x}}: <b>%{{y:{HOVER}}}</b><extra></extra>",
-        )
-        for number, (name, values) in enumerate(lengths.items())
-    ]  # fmt: skip
-    is_alone = len(lengths) == 1
-    is_log = not is_alone or any(x.max() > WIDE * x.min() for x in lengths.values())
-    layout = {"showlegend": not is_alone, **({} if is_alone else LEGEND_BELOW)}
-    scale = {"type": "log", "dtick": 1, "exponentformat": "power"}
-    if not any(np.isfinite(values).any() for values in lengths.values()):
-        scale["range"] = [-4, 1]  # of what is not yet measured
+    lines = []
+    for number, (name, values) in enumerate(lengths.items()):
+        ink, has_sum = number % n_with, number < n_with
+        pen = Pen(ink) if has_sum else Pen(ink, "dot", symbol="diamond-open")
+        lines.append(Line(places, values, name, pen))
+    is_log = len(lengths) > 1 or any(x.max() > WIDE * x.min() for x in lengths.values())
+    is_measured = any(np.isfinite(values).any() for values in lengths.values())
     room = 0.04 * (max(places) - min(places))
-    return build(
-        lines,
-        colors,
-        Sheet(HEIGHT, title),
-        x={"title": x, "range": [min(places) - room, max(places) + room], "zeroline": False},
-        y={"title": "length of the gradient", **(scale if is_log else {"rangemode": "tozero"})},
-        extras=Extras(layout=layout),
+    y = Axis(
+        "length of the gradient",
+        kind="power" if is_log else "plain",
+        is_log=is_log,
+        from_zero=not is_log,
+        ends=None if is_measured else UNMEASURED,
     )
+    return Chart(title, Axis(x, ends=(min(places) - room, max(places) + room)), y, lines,
+                 height=HEIGHT)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures of the lesson on similarity: two arrows, the nearest tokens, and a head's products."""
+"""Figures of the lesson on similarity: two arrows to be dragged, and the nearest tokens."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.digits import HOVER, digits
-from viz.figures.build import Extras, Sheet, TickLabels, build
-from viz.figures.heatmap import Axis, Hidden, Look, heat_map, signed
-from viz.labels import NO_SPACE, axis_labels, clipped, escape, told_apart, visible
-from viz.theme import Palette
+from model.analysis.similarity import Nearest
+from viz.charts.chart import Axis, Bars, Chart
+from viz.charts.room import columns_room, rows_room
+from viz.digits import HOVER
+from viz.labels import NO_SPACE, told_apart, visible
+from viz.theme import Palette, template
 
 HEIGHT, ROW_PIXELS = 400, 26
 HANDLE = 14  # pixels from its middle to its edge
 LEAST_REACH = 6.0
-LETTERS = 16  # of a token beside its bar
 
 
 def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> go.Figure:
@@ -25,10 +25,12 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
     """
     reach = max(LEAST_REACH, 1.1 * float(np.abs([a, b, foot]).max()))
     axis = {
+        "automargin": False,
         "range": [-reach, reach],
         "dtick": 2 if reach == LEAST_REACH else 5,
         "zeroline": True,
         "zerolinecolor": colors.muted,
+        "constrain": "domain",
     }
     dropped = go.Scatter(
         x=[b[0], foot[0]],
@@ -46,14 +48,18 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
         opacity=0.35,
         hoverinfo="skip",
     )
-    handles = [_handle(end, colors) for end in (a, b)]
-    return build(
+    return go.Figure(
         [_arrow("a", a, colors.series[0]), _arrow("b", b, colors.series[1]), dropped, shadow],
-        colors,
-        Sheet(HEIGHT, "Two vectors, and the projection of b onto a"),
-        x={"title": "x", **axis, "constrain": "domain"},
-        y={"title": "y", **axis, "scaleanchor": "x", "constrain": "domain"},
-        extras=Extras(shapes=handles, layout={"showlegend": False}),
+        {
+            "template": template(colors),
+            "title": {"text": "Two vectors, and the projection of b onto a"},
+            "height": HEIGHT,
+            "margin": {"t": 44, "l": rows_room(None), "b": columns_room(None, 0)},
+            "xaxis": {"title": "x", **axis},
+            "yaxis": {"title": "y", **axis, "scaleanchor": "x"},
+            "shapes": [_handle(end, colors) for end in (a, b)],
+            "showlegend": False,
+        },
     )
 
 
@@ -104,65 +110,15 @@ def token_names(tokens: Sequence[str]) -> list[str]:
 
 
 def nearest_bars(
-    found: tuple[Sequence[str], np.ndarray, np.ndarray],
-    token: int,
-    colors: Palette,
-    words: tuple[str, str],
-) -> go.Figure:
-    """The nearest tokens below each other: labels, ids and values, (k,) each.
+    labels: Sequence[str], found: Nearest, token: int, words: tuple[str, str]
+) -> Chart:
+    """The nearest tokens below each other, by their labels.
 
     The bar of `token` itself has another colour. `words`: what the values are, the title.
     """
-    labels, ids, values = found
     name, title = words
-    shown = [escape(clipped(label, LETTERS)) for label in labels]
-    reach = 1.25 * (float(np.abs(values).max(initial=0.0)) or 1.0)
-    bars = go.Bar(
-        x=values,
-        y=list(range(len(values))),
-        orientation="h",
-        marker={"color": [colors.muted if i == token else colors.series[0] for i in ids]},
-        text=[escape(digits(float(value), 3)) for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        hovertext=[
-            f"<b>{escape(label)}</b><br>id {i}<br>{name} {escape(digits(float(value)))}"
-            for label, i, value in zip(labels, ids, values, strict=True)
-        ],
-        hoverinfo="text",
-    )
-    return build(
-        [bars],
-        colors,
-        Sheet(96 + ROW_PIXELS * len(values), title),
-        x={"title": name, "range": [-reach if (values < 0).any() else 0.0, reach]},
-        y={
-            "tickvals": list(range(len(values))),
-            "ticktext": shown,
-            "range": [len(values) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
-        labels=TickLabels(rows=shown),
-    )
-
-
-def compared_map(
-    values: np.ndarray,
-    mask: np.ndarray,
-    tokens: tuple[Sequence[str], Sequence[str]],
-    colors: Palette,
-    words: tuple[str, str],
-) -> go.Figure:
-    """A signed number of each query and key, (Tq, Tk), hatched where masked; `words` as above."""
-    name, title = words
-    rows, columns = tokens
-    return heat_map(
-        values,
-        (Axis("query", axis_labels(rows)), Axis("key", axis_labels(columns))),
-        signed(name, values[mask]),
-        colors,
-        title=title,
-        hidden=Hidden(~mask),
-        look=Look(square=len(rows) == len(columns)),
-    )
+    more = {"id": list(map(str, found.ids)), "length": found.lengths}
+    inks = ["muted" if i == token else 0 for i in found.ids]
+    bars = Bars(found.values, ink=inks, is_written=True, more=more)
+    height = 120 + ROW_PIXELS * len(labels)
+    return Chart(title, Axis(name), Axis("token", names=labels), [bars], height=height)

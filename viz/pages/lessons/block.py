@@ -9,7 +9,7 @@ from model.verify.check import Check
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
-from viz.frame import controls, inspector, layout, links, state, tables, verdicts, words
+from viz.frame import controls, inspector, layout, links, state, verdicts, words
 from viz.frame.page import Page
 from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, LAYER, TOKEN
 from viz.frame.view import View
@@ -45,8 +45,8 @@ def render(view: View) -> None:
         see="block-heights",
         **{LAYER.name: str(view.config.n_layers - 1)},
     )
-    _norms(view, found, token)
-    _neurons(view, found, token)
+    _norms(found, token)
+    _neurons(found, token)
     _placements(found)
     _all_blocks(view, token)
     inspector.source(
@@ -57,13 +57,7 @@ def render(view: View) -> None:
         "model.feedforward.FeedForward",
         "model.analysis.block.run_inside",
     )
-    inspector.export(view, _tables(view, found, token))
-
-
-def _tables(view: View, found: Inside, token: int) -> inspector.Tables:
-    values = found.of_token(token)
-    columns = [str(number) for number in range(values.shape[-1])]
-    return {f"Steps L{view.layer}": lambda: tables.matrix_csv(values, _names(found), columns)}
+    inspector.export(view, {})
 
 
 # --- step by step -----------------------------------------------------------------------------
@@ -83,28 +77,12 @@ def _steps(view: View, found: Inside, token: int) -> None:
     values, names = found.of_token(token), _names(found)
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
     left, right = layout.two_up("block-steps", (3, 2))
-    is_shared = state.value(BLOCK_COLOUR) == "one"
-    largest = np.abs(values).max(axis=-1, keepdims=True)
     with left:
-        layout.show_figure(
-            figures.step_map(
-                values if is_shared else values / np.where(largest > 0, largest, 1),
-                names,
-                view.colors,
-                title=f"Token {token} through block L{view.layer}",
-                is_shared=is_shared,
-            ),
-            key="block-steps",
-            alt=f"Heat map of {values.shape[-1]} values after each of {len(names)} steps; the "
-            f"largest magnitude is {digits(np.abs(values).max(), 2)}.",
-        )
+        title, is_shared = f"Token {token} through block L{view.layer}", state.value(BLOCK_COLOUR)
+        chart = figures.step_map(values, names, title, is_shared=is_shared == "one")
+        layout.show_chart(chart, key="block-steps")
     with right:
-        layout.show_figure(
-            figures.length_bars(lengths, names, view.colors),
-            key="block-lengths",
-            alt="Lengths: "
-            + ", ".join(f"{n} {digits(x, 1)}" for n, x in zip(names, lengths, strict=True)),
-        )
+        layout.show_chart(figures.length_bars(lengths, names), key="block-lengths")
     words.caption(_added(found, token))
     checks = [Check(name, error, ALLOWED) for name, error in blocks.identities(found).items()]
     columns = layout.two_up("block-identities")
@@ -137,7 +115,7 @@ def _added(found: Inside, token: int) -> str:
 # --- norms ------------------------------------------------------------------------------------
 
 
-def _norms(view: View, found: Inside, token: int) -> None:
+def _norms(found: Inside, token: int) -> None:
     row = layout.section(
         "Norms",
         "The same vectors under three norms; this model has "
@@ -158,33 +136,23 @@ def _norms(view: View, found: Inside, token: int) -> None:
     after = {kind: blocks.normed(given, kind, norm.eps) for kind in KINDS}
     left, right = layout.two_up("block-norms")
     with left:
-        _before_and_after(view, given[token], after, token)
+        _before_and_after(given[token], after, token)
     with right:
-        _gain(view, norm)
+        _gain(norm)
     _statistics(norm, given[token])
 
 
-def _before_and_after(
-    view: View, before: np.ndarray, after: dict[str, np.ndarray], token: int
-) -> None:
+def _before_and_after(before: np.ndarray, after: dict[str, np.ndarray], token: int) -> None:
     shown = {KINDS[kind]: values[token] for kind, values in after.items()}
-    layout.show_figure(
-        figures.norm_scatter(before, shown, view.colors, f"Token {token}, before and after"),
-        key="block-norm",
-        alt=f"Each of {len(before)} numbers of token {token} before and after three norms: of "
-        "LayerNorm and RMSNorm on a line each, of BatchNorm scattered.",
-    )
+    chart = figures.norm_scatter(before, shown, f"Token {token}, before and after")
+    layout.show_chart(chart, key="block-norm")
 
 
-def _gain(view: View, norm: Norm) -> None:
+def _gain(norm: Norm) -> None:
     """Gain, and the offset where there is one."""
     weights = {"gain": norm.gain} | ({"offset": norm.offset} if blocks.has_offset(norm) else {})
-    layout.show_figure(
-        figures.gain_bars(weights, view.colors, f"Learned {' and '.join(weights)} of the norm"),
-        key="block-gain",
-        alt=f"Gain of each number: from {digits(weights['gain'].min(), 2)} to "
-        f"{digits(weights['gain'].max(), 2)}.",
-    )
+    chart = figures.gain_bars(weights, f"Learned {' and '.join(weights)} of the norm")
+    layout.show_chart(chart, key="block-gain")
 
 
 def _statistics(norm: Norm, before: np.ndarray) -> None:
@@ -201,7 +169,7 @@ def _statistics(norm: Norm, before: np.ndarray) -> None:
 # --- neurons ----------------------------------------------------------------------------------
 
 
-def _neurons(view: View, found: Inside, token: int) -> None:
+def _neurons(found: Inside, token: int) -> None:
     activation = found.values.get("activation")
     if activation is None:
         layout.section("Neurons", "The neurons of this feed-forward were not found.")
@@ -223,14 +191,10 @@ def _neurons(view: View, found: Inside, token: int) -> None:
     with left:
         if kind:
             after = found.values.get("gate", found.values["activation"])[token]
-            _function(view, kind, found.values["pre_activation"][token], after)
+            _function(kind, found.values["pre_activation"][token], after)
     with right if kind else left:
-        layout.show_figure(
-            figures.neuron_bars(activation, view.colors, "Activation of each neuron"),
-            key="block-neurons",
-            alt=f"Activation of {len(activation)} neurons: the largest is "
-            f"{digits(activation.max(), 2)}.",
-        )
+        chart = figures.neuron_bars(activation, "Activation of each neuron")
+        layout.show_chart(chart, key="block-neurons")
     share = digits(100 * blocks.concentration(activation), 1)
     words.caption(
         f"The {blocks.N_LARGEST} largest neurons have {share} % of the sum of all squares."
@@ -241,19 +205,14 @@ def _neurons(view: View, found: Inside, token: int) -> None:
     inspector.formula("model.feedforward.FeedForward", formula.latex, formula.reference)
 
 
-def _function(view: View, kind: str, before: np.ndarray, after: np.ndarray) -> None:
+def _function(kind: str, before: np.ndarray, after: np.ndarray) -> None:
     """The model's own function with its neurons, and others."""
     reach = blocks.reach_of(before)
     names = [kind if kind.startswith(name) else name for name in blocks.USUAL]
     curves = {FUNCTIONS[name]: blocks.curve(name, reach) for name in names}
-    layout.show_figure(
-        figures.activation_points(
-            curves, FUNCTIONS[kind], (before, after), view.colors, "Neurons on their function"
-        ),
-        key="block-function",
-        alt=f"{len(before)} neurons on {FUNCTIONS[kind]}, beside other functions: from "
-        f"{digits(before.min(), 2)} to {digits(before.max(), 2)} before it.",
-    )
+    points, title = (before, after), "Neurons on their function"
+    chart = figures.activation_points(curves, FUNCTIONS[kind], points, title)
+    layout.show_chart(chart, key="block-function")
 
 
 # --- where the norms stand --------------------------------------------------------------------
@@ -295,12 +254,8 @@ def _all_blocks(view: View, token: int) -> None:
     }
     stream = np.append(lengths["resid_pre"], np.linalg.norm(residuals[-1].resid_post[token]))
     added = {"attention": lengths["attn_out"], "feed-forward": lengths["ffn_out"]}
-    layout.show_figure(
-        figures.heights(stream, added, view.colors, "Length, block by block"),
-        key="block-heights",
-        alt=f"The stream is {digits(stream[0], 1)} long before the first block and "
-        f"{digits(stream[-1], 1)} after the last.",
-    )
+    chart = figures.heights(stream, added, "Length, block by block")
+    layout.show_chart(chart, key="block-heights")
     words.ways(
         [
             words.Way(

@@ -1,10 +1,7 @@
 """Why the residual: gradients through many blocks, with the sum and without it, measured here."""
 
-import numpy as np
-
 from model.analysis.depth import DEPTHS, KINDS
 from viz import formulas_lessons as formulas
-from viz.digits import digits
 from viz.figures.depth import gradient_lines
 from viz.frame import controls, gradual, inspector, layout, tables, words
 from viz.frame.page import Page
@@ -29,7 +26,7 @@ def render(view: View) -> None:
     work = gradual.kept(MEASURING, seed, lambda: depths.measuring(seed))
     gradual.draw(
         work,
-        lambda: _figures(view, work, depth),
+        lambda: _figures(work, depth),
         lambda: f"{len(work.found)} of {work.n_networks} networks.",
     )
     words.ask(
@@ -48,68 +45,31 @@ def render(view: View) -> None:
         "model.analysis.depth.own_gradients",
         "model.tap.Gradients",
     )
-    inspector.export(view, _tables(view, work))
+    inspector.export(view, _tables(work))
 
 
-def _tables(view: View, work: Measuring) -> inspector.Tables:
-    """The networks that are measured, one row each, and the gradient of the model's loss."""
-    found: inspector.Tables = {}
-    if work.found:
-        found["Gradients by depth"] = lambda: tables.frame_csv(
-            tables.matrix_frame(
-                [
-                    [NAMES[kind], n_blocks, *lengths]
-                    for (kind, n_blocks), lengths in work.found.items()
-                ],
-                columns=["network", "blocks", *range(max(DEPTHS) + 1)],
-            )
-        )
-    if len(view.ids) > 1:
-        found["Gradient by layer"] = lambda: tables.matrix_csv(
-            depths.own(view.handle, view.ids)[:, None], columns=["length of the gradient"]
-        )
-    return found
+def _tables(work: Measuring) -> inspector.Tables:
+    """All networks that are measured, one row each."""
+    if not work.found:
+        return {}
+    rows = [[NAMES[kind], depth, *lengths] for (kind, depth), lengths in work.found.items()]
+    columns = ["network", "blocks", *range(max(DEPTHS) + 1)]
+    return {
+        "Gradients by depth": lambda: tables.frame_csv(tables.matrix_frame(rows, columns=columns))
+    }
 
 
-def _figures(view: View, work: Measuring, depth: int) -> None:
+def _figures(work: Measuring, depth: int) -> None:
     left, right = layout.two_up("residual")
     with left:
-        _lines(
-            view,
-            list(DEPTHS),
-            {NAMES[kind]: work.first(kind) for kind in KINDS},
-            ("depth-first", "Gradient at the first block", "blocks"),
-        )
+        first = {NAMES[kind]: work.first(kind) for kind in KINDS}
+        chart = gradient_lines(DEPTHS, first, "Gradient at the first block", "blocks")
+        layout.show_chart(chart, key="depth-first")
     with right:
-        _lines(
-            view,
-            list(range(depth + 1)),
-            {NAMES[kind]: work.layers(kind, depth) for kind in KINDS},
-            ("depth-layers", f"Gradient by layer, {depth} blocks", "before block"),
-        )
-
-
-def _lines(
-    view: View, places: list[int], lengths: dict[str, np.ndarray], names: tuple[str, str, str]
-) -> None:
-    """A figure by its key, its title and its axis."""
-    key, title, x = names
-    is_whole = all(np.isfinite(values).all() for values in lengths.values())
-    layout.show_figure(
-        gradient_lines(places, lengths, view.colors, title=title, x=x),
-        key=key,
-        alt=f"{title}: "
-        + (
-            "; ".join(
-                f"{name}, {digits(values[0], 5)} at {places[0]} and {digits(values[-1], 5)} at "
-                f"{places[-1]}"
-                for name, values in lengths.items()
-            )
-            if is_whole
-            else "not all of it is measured yet"
-        )
-        + ".",
-    )
+        layers = {NAMES[kind]: work.layers(kind, depth) for kind in KINDS}
+        title = f"Gradient by layer, {depth} blocks"
+        chart = gradient_lines(range(depth + 1), layers, title, "before block")
+        layout.show_chart(chart, key="depth-layers")
 
 
 def _in_the_model(view: View) -> None:
@@ -125,20 +85,10 @@ def _in_the_model(view: View) -> None:
         words.notice("A loss needs a next token: type a sentence of at least 2 tokens.")
         return
     found = depths.own(view.handle, view.ids)
-    places = list(range(n_layers + 1))
     name = f"{view.handle.name}, {PLACEMENTS[view.config.norm_placement]}"
-    layout.show_figure(
-        gradient_lines(
-            places,
-            {name: found},
-            view.colors,
-            title="Gradient of the loss by layer",
-            x="before block",
-        ),
-        key="depth-own",
-        alt=f"The gradient is {digits(found[0], 5)} long before the first block and "
-        f"{digits(found[-1], 5)} after the last.",
-    )
+    title = "Gradient of the loss by layer"
+    chart = gradient_lines(range(n_layers + 1), {name: found}, title, "before block")
+    layout.show_chart(chart, key="depth-own")
     formula = formulas.gradient_of_loss()
     inspector.formula("model.tap.Gradients", formula.latex, formula.reference)
     if "weights" in view.offers:

@@ -18,7 +18,6 @@ from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, LAYER, TOKEN
 from viz.frame.view import View
-from viz.labels import token_labels
 from viz.runs import heads as head_runs
 
 BOTH = {"patterns": "where they look", "written": "what they write"}
@@ -48,27 +47,14 @@ def render(view: View) -> None:
 
 def _one_token(view: View, weights: Weights, token: int) -> None:
     """One token's slices side by side, and the matrix they are multiplied by."""
-    record, head = view.record, view.head
-    label, w_o = token_labels(view.query_tokens)[token], _whole(weights)
+    record, head, w_o = view.record, view.head, _whole(weights)
     left, right = layout.two_up("several-token")
     with left:
-        layout.show_figure(
-            side_by_side(record.z[:, token], head, view.colors, f"z of each head at token {token}"),
-            key="several-z",
-            alt=f"What the {record.n_heads} heads of L{view.layer} found for token {token}, "
-            f"“{label}”: {record.z.shape[-1]} numbers each.",
-        )
+        chart = side_by_side(record.z[:, token], head, f"z of each head at token {token}")
+        layout.show_chart(chart, key="several-z")
     with right:
-        layout.show_figure(
-            output_map(
-                w_o,
-                (head, record.n_heads),
-                view.colors,
-                f"W_O, transposed: the framed columns meet H{head}’s z",
-            ),
-            key="several-out",
-            alt=f"W_O of L{view.layer}, {w_o.shape[0]} by {w_o.shape[1]}; those of H{head} framed.",
-        )
+        title = f"W_O, transposed: the framed columns meet H{head}’s z"
+        layout.show_chart(output_map(w_o, (head, record.n_heads), title), key="several-out")
     formula = formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o))
     inspector.formula("model.attention.MultiHeadAttention", formula.latex, formula.reference)
 
@@ -84,14 +70,9 @@ def _all_tokens(view: View, weights: Weights) -> None:
     lengths = np.linalg.norm(contributions(record, weights), axis=-1)
     left, right = layout.two_up("several-heads")
     with left:
-        layout.show_figure(
-            written_map(
-                lengths, view.query_tokens, head, view.colors, "How much each head writes, ‖z W_O‖"
-            ),
-            key="several-written",
-            alt=f"Length of what each head writes for each token; H{head} "
-            f"{digits(lengths[head].mean(), 2)} on average.",
-        )
+        title = "How much each head writes, ‖z W_O‖"
+        chart = written_map(lengths, view.query_tokens, head, title)
+        layout.show_chart(chart, key="several-written")
     columns = {
         f"L{view.layer}": [f"H{h}" for h in range(record.n_heads)],
         "size of its part of W_O": _said(np.linalg.norm(weights.outputs, axis=(1, 2)), 2),
@@ -104,12 +85,8 @@ def _all_tokens(view: View, weights: Weights) -> None:
     values = spectra(weights.values, weights.outputs)
     ranks, d_head = effective_rank(values), values.shape[1]
     with right:
-        layout.show_figure(
-            spectrum_lines(values, head, view.colors, "Singular values of each head’s W_V W_O"),
-            key="several-spectra",
-            alt=f"Singular values of {len(values)} heads, falling; effective rank of H{head} "
-            f"{digits(ranks[head], 1)} of {d_head}.",
-        )
+        chart = spectrum_lines(values, head, "Singular values of each head’s W_V W_O")
+        layout.show_chart(chart, key="several-spectra")
     words.table({**columns, f"effective rank, of {d_head}": _said(ranks, 1)})
     words.caption(
         f"A head of {d_head:,} columns can write in at most so many directions, whatever it "
@@ -189,12 +166,8 @@ def _likeness(view: View, weights: Weights) -> None:
     columns = zip(layout.two_up("several-alike"), found.items(), strict=True)
     for place, (name, cosines) in columns:
         with place:
-            layout.show_figure(
-                alike_map(cosines, (head, nearest[name]), view.colors, f"Alike in {BOTH[name]}"),
-                key=f"alike-{name}",
-                alt=f"Cosine of every two heads of L{view.layer} in {BOTH[name]}; H{head} is most "
-                f"like H{nearest[name]}, {digits(cosines[head, nearest[name]], 2)}.",
-            )
+            chart = alike_map(cosines, (head, nearest[name]), f"Alike in {BOTH[name]}")
+            layout.show_chart(chart, key=f"alike-{name}")
     words.caption(
         [
             f"Most like H{head} in {BOTH['patterns']}: ",

@@ -14,8 +14,9 @@ from model.analysis.similarity import (
 )
 from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
-from viz.figures.similarity import arrows, compared_map, nearest_bars
-from viz.frame import controls, inspector, layout, state, tables, words
+from viz.figures.similarity import arrows, nearest_bars
+from viz.figures.token_maps import signed_map
+from viz.frame import controls, inspector, layout, state, words
 from viz.frame.page import Page
 from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
@@ -51,14 +52,14 @@ def render(view: View) -> None:
         see="two-vectors",
         **{VECTORS.name: "2,1.5,2,1.5,2"},
     )
-    found = _in_the_embedding(view)
+    _in_the_embedding(view)
     _in_the_head(view)
     inspector.source(
         "model.analysis.similarity.compare",
         "model.analysis.similarity.nearest",
         "model.attention.attention_scores",
     )
-    inspector.export(view, found | inspector.pattern_table(view))
+    inspector.export(view, inspector.pattern_table(view))
 
 
 # --- two vectors --------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ def _point(vector: np.ndarray) -> str:
 # --- the embedding --------------------------------------------------------------------------------
 
 
-def _in_the_embedding(view: View) -> inspector.Tables:
+def _in_the_embedding(view: View) -> None:
     """The tokens whose rows are nearest to that of one token of the sentence."""
     layout.section(
         "In the embedding",
@@ -145,18 +146,13 @@ def _in_the_embedding(view: View) -> inspector.Tables:
         with place:
             _bars(view, found[by], token, name)
     _lengths(view, token, found, table)
-    return {f"Nearest by {ORDERS[by]}": lambda by=by: _csv(view, found[by]) for by in ORDERS}
 
 
 def _bars(view: View, found: Nearest, token: int, name: str) -> None:
     """One order of the nearest tokens, by its name."""
     names = embedding.names(view.handle)
-    labels, key = [names[i] for i in found.ids], name.replace(" ", "-")
-    layout.show_figure(
-        nearest_bars((labels, found.ids, found.values), token, view.colors, (name, f"By {name}")),
-        key=f"nearest-{key}",
-        alt=f"Nearest to “{names[token]}” by {name}: {', '.join(labels[:5])} …",
-    )
+    chart = nearest_bars([names[i] for i in found.ids], found, token, (name, f"By {name}"))
+    layout.show_chart(chart, key=f"nearest-{name.replace(' ', '-')}")
 
 
 def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray) -> None:
@@ -182,17 +178,6 @@ def _what_is_done_with_rows(view: View) -> str:
     return " ".join(found)
 
 
-def _csv(view: View, found: Nearest) -> bytes:
-    names = embedding.names(view.handle)
-    columns = {
-        "token": [names[i] for i in found.ids],
-        "id": found.ids,
-        "value": found.values,
-        "length": found.lengths,
-    }
-    return tables.csv(columns)
-
-
 # --- a head ---------------------------------------------------------------------------------------
 
 
@@ -214,13 +199,9 @@ def _in_the_head(view: View) -> None:
     columns = zip(layout.two_up("similarity-head"), maps.items(), strict=True)
     for place, (name, (values, scale, title)) in columns:
         with place:
-            layout.show_figure(
-                compared_map(
-                    values, mask, (view.query_tokens, view.key_tokens), view.colors,
-                    (scale, f"{view.head_name}: {title}"),
-                ),
-                key=f"similar-{name}",
-                alt=f"{title} of each query and key of {view.head_name}.")  # fmt: skip
+            tokens = view.query_tokens, view.key_tokens
+            chart = signed_map(values, mask, tokens, scale, f"{view.head_name}: {title}")
+            layout.show_chart(chart, key=f"similar-{name}")
     _ways_on(view, np.linalg.norm(k.astype(np.float64), axis=-1))
 
 

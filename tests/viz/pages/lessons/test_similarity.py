@@ -1,6 +1,5 @@
 """Protects the lesson on similarity: its figures and numbers are those of the vectors."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,7 @@ def test_nearest_tokens_are_those_of_the_embedding(token: int) -> None:
         (bars,) = chart(app, key).data
         best = np.argsort(-values)[:6]
         np.testing.assert_allclose(np.sort(numbers(bars["x"])), np.sort(values[best]), rtol=1e-6)
-        ids = [int(re.findall(r"<br>id (\d+)<br>", text)[0]) for text in bars["hovertext"]]
+        ids = [int(token_id) for token_id, _ in bars["customdata"]]
         assert set(ids) == set(best.tolist())
         assert chart(app, key).layout["yaxis"]["ticktext"] == [names[i] for i in ids]
     assert "near_count" in query_of(app)

@@ -20,7 +20,7 @@ from model.analysis.cheaper import (
 from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cheaper import error_lines
-from viz.figures.masks import pattern_map
+from viz.figures.token_maps import pattern_map
 from viz.frame import controls, inspector, layout, words
 from viz.frame.inspector import Tables
 from viz.frame.page import Page
@@ -39,7 +39,7 @@ def render(view: View) -> None:
     with layout.beside_heading():
         shown = controls.segments(CHEAPER_VIEW)
     head = Head.of(view.record, view.head)
-    csv_files = inspector.pattern_table(view) | DRAW[shown](view, head)
+    csv_files = DRAW[shown](view, head)
     _ways_on()
     inspector.source(
         "model.analysis.cheaper.global_mask",
@@ -91,22 +91,11 @@ def _maps(view: View, head: Head, way: str, sizes: Sizes, weights: np.ndarray) -
     mask, name = MASKS[way](head, sizes), CHEAPER.words(way)
     left, right = layout.two_up("cheaper")
     with left:
-        layout.show_figure(
-            pattern_map(
-                view.pattern, head.mask, view.tokens, view.colors, f"{view.head_name} exact"
-            ),
-            key="cheaper-exact",
-            alt=f"Weights of {view.head_name} over all keys it may attend to.",
-        )
+        chart = pattern_map(view.pattern, head.mask, view.tokens, f"{view.head_name} exact")
+        layout.show_chart(chart, key="cheaper-exact")
     with right:
         title = f"{name}: error of z {digits(apart.error, 3)}"
-        layout.show_figure(
-            pattern_map(weights, mask, view.tokens, view.colors, title),
-            key="cheaper-way",
-            alt=f"Weights of {view.head_name}, {name}, {_in_words(way, sizes)}: z is off by "
-            f"{digits(apart.error, 3)} of its length, {digits(apart.moved, 3)} of the weight "
-            "moves.",
-        )
+        layout.show_chart(pattern_map(weights, mask, view.tokens, title), key="cheaper-way")
     formula = formulas.way(way, *sizes)
     source = f"model.analysis.cheaper.{way}_weights"
     inspector.formula(source, formula.latex, formula.reference)
@@ -118,7 +107,7 @@ def _errors(
     """A row for each way, and the error of each at other sizes."""
     left, right = layout.two_up("cheaper-errors")
     with left:
-        _by_size(view, head, way, sizes)
+        _by_size(head, way, sizes)
     with right:
         _table(head, sizes, {name: difference(head, found[name]) for name in found})
         words.caption(
@@ -160,26 +149,11 @@ def _table(head: Head, sizes: Sizes, apart: Mapping[str, Difference]) -> None:
     words.table(columns, texts=("set by",))
 
 
-def _by_size(view: View, head: Head, way: str, sizes: Sizes) -> None:
+def _by_size(head: Head, way: str, sizes: Sizes) -> None:
     """How the error falls as each way keeps more."""
-    tried = sizes_tried(len(head.q))
-    errors = {name: errors_by_size(head, name, sizes) for name in WAYS}
-    halved = {
-        name: next(size for size, error in zip(tried, found, strict=True) if error < 0.1)
-        for name, found in errors.items()
-        if found.min() < 0.1
-    }
-    alt = "; ".join(f"{CHEAPER.words(name)} from {size}" for name, size in halved.items())
-    layout.show_figure(
-        error_lines(
-            tried,
-            {CHEAPER.words(name): found for name, found in errors.items()},
-            CHEAPER.words(way),
-            view.colors,
-        ),
-        key="cheaper-errors",
-        alt=f"Error of z by window or rank. Below a tenth: {alt or 'none'}.",
-    )
+    errors = {CHEAPER.words(name): errors_by_size(head, name, sizes) for name in WAYS}
+    chart = error_lines(sizes_tried(len(head.q)), errors, CHEAPER.words(way))
+    layout.show_chart(chart, key="cheaper-errors")
 
 
 def _ways_on() -> None:

@@ -47,7 +47,7 @@ def section(view: View, head: Head) -> Tables:
     with left:
         _scores(view, scores[keys], keys, states[:n_done], size_of_tile)
     with right:
-        _output(view, states, n_done, exact)
+        _output(states, n_done, exact)
     _table(states, n_done)
     _say_how_exact(states[-1], exact, n_done == n_tiles)
     formula = formulas.tiles(states[n_done - 1].maximum, states[n_done - 1].total)
@@ -59,30 +59,15 @@ def section(view: View, head: Head) -> Tables:
 def _scores(
     view: View, scores: np.ndarray, keys: np.ndarray, done: list[State], size_of_tile: int
 ) -> None:
-    tokens = [view.tokens[key] for key in keys]
-    layout.show_figure(
-        tile_bars(
-            scores,
-            tokens,
-            np.array([state.maximum for state in done]),
-            size_of_tile,
-            view.colors,
-        ),
-        key="tile-scores",
-        alt=f"Scores of one query over {len(keys)} keys; the largest of the {len(done)} tiles that "
-        f"are done is {digits(done[-1].maximum, 3)}.",
-    )
+    tokens, maxima = [view.tokens[key] for key in keys], [state.maximum for state in done]
+    chart = tile_bars(scores, tokens, np.array(maxima), size_of_tile)
+    layout.show_chart(chart, key="tile-scores")
 
 
-def _output(view: View, states: list[State], n_done: int, exact: np.ndarray) -> None:
-    output = states[n_done - 1].output
-    apart = float(np.linalg.norm(output - exact) / np.linalg.norm(exact))
+def _output(states: list[State], n_done: int, exact: np.ndarray) -> None:
     title = f"Output after {n_done} of {len(states)} tiles"
-    layout.show_figure(
-        output_bars(output, exact, view.colors, title),
-        key="tile-output",
-        alt=f"{title}, beside the exact z: it is off by {digits(apart, 3)} of its length.",
-    )
+    chart = output_bars(states[n_done - 1].output, exact, title)
+    layout.show_chart(chart, key="tile-output")
 
 
 def _table(states: list[State], n_done: int) -> None:
@@ -126,13 +111,7 @@ def _memory(view: View) -> None:
     }
     left, right = layout.two_up("tile-memory", (3, 2))
     with left:
-        layout.show_figure(
-            memory_lines(LENGTHS, sizes, context, view.colors),
-            key="tile-memory",
-            alt=f"Bytes of one layer of {n_heads} heads, {LENGTHS[0]} to {LENGTHS[-1]:,} tokens: "
-            f"maps up to {bytes_text(sizes['maps, n²'][-1])}, what tiles keep up to "
-            f"{bytes_text(sizes['running maximum and sum, n'][-1])}.",
-        )
+        layout.show_chart(memory_lines(LENGTHS, sizes, context), key="tile-memory")
     with right:
         _memory_table(n_heads)
         words.caption(

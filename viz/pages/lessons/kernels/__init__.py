@@ -25,7 +25,7 @@ from model.trace import AttentionRecord
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
-from viz.figures.masks import pattern_map
+from viz.figures.token_maps import pattern_map
 from viz.frame import controls, inspector, layout, words
 from viz.frame.page import Page
 from viz.frame.settings import ASKED_AT, KERNEL_VIEW, SEED, SMOOTHING, WIDTH
@@ -46,10 +46,10 @@ def render(view: View) -> None:
         "model.analysis.kernels.gaussian_attention",
         "model.analysis.additive.additive_scores",
     )
-    inspector.export(view, inspector.pattern_table(view))
+    inspector.export(view, {})
 
 
-def _measured(view: View) -> None:
+def _measured(_: View) -> None:
     with layout.slim_row("kernels"):
         kind = controls.select(SMOOTHING, width=160)
         width = controls.slider(WIDTH)
@@ -61,19 +61,10 @@ def _measured(view: View) -> None:
     answer = float(estimate(np.array([query]), points, kind, width)[0])
     left, right = layout.two_up("kernels", (3, 2))
     with left:
-        layout.show_figure(
-            fitted_curve(points, (PLACES, truth(PLACES), found), (query, answer), view.colors),
-            key="kernel-curve",
-            alt=f"50 points, the truth, and the mean by a {SMOOTHING.words(kind)} kernel of width "
-            f"{digits(width, 2)}; at x = {digits(query, 2)} it is {digits(answer, 3)}.",
-        )
+        chart = fitted_curve(points, (PLACES, truth(PLACES), found), (query, answer))
+        layout.show_chart(chart, key="kernel-curve")
     with right:
-        layout.show_figure(
-            weights_by_place(points.x, weights, query, view.colors),
-            key="kernel-weights",
-            alt=f"Weights of 50 points for x = {digits(query, 2)}: the largest is "
-            f"{digits(weights.max(), 3)}, {int((weights > 0).sum())} are not 0.",
-        )
+        layout.show_chart(weights_by_place(points.x, weights, query), key="kernel-weights")
     if np.isnan(answer):
         words.notice(f"No point is within a width of {digits(width, 2)} of x: nothing to answer.")
     else:
@@ -106,11 +97,8 @@ def _in_the_model(view: View) -> None:
     )
     for place, name, pattern, what in patterns:
         with place:
-            layout.show_figure(
-                pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
-                key=f"kernel-{name}",
-                alt=f"Weights of {view.head_name} {what}.",
-            )
+            chart = pattern_map(pattern, mask, view.tokens, f"{view.head_name} {what}")
+            layout.show_chart(chart, key=f"kernel-{name}")
     apart = moved_weight(view.pattern, other)
     words.caption(
         f"Weight that sits on other keys, mean over rows: {digits(apart)} of 1"
@@ -155,11 +143,8 @@ def _additive(view: View) -> None:
         (right, "drawn", other, "by a drawn network"),
     ):
         with place:
-            layout.show_figure(
-                pattern_map(pattern, mask, view.tokens, view.colors, f"{view.head_name} {what}"),
-                key=f"additive-{name}",
-                alt=f"Weights of {view.head_name} {what}.",
-            )
+            chart = pattern_map(pattern, mask, view.tokens, f"{view.head_name} {what}")
+            layout.show_chart(chart, key=f"additive-{name}")
     _costs(drawn, mask)
     words.caption(
         "Weight that sits on other keys, mean over rows: "

@@ -22,7 +22,7 @@ def render(view: View) -> None:
         task = controls.segments(ROW_TASK)
         judged = controls.segments(JUDGED_BY)
     letters = letters_of()
-    shown = shown_of(view, task, letters)
+    shown = shown_of(task, letters)
     _by_length(shown, judged)
     words.ask(
         f"All three were trained on rows of up to {TRAINED} letters. Which of them still reverses "
@@ -30,8 +30,8 @@ def render(view: View) -> None:
         see="recurrence-accuracy",
         **{ROW_TASK.name: "reverse", ROW_LETTERS.name: "brownfoxjumpsoverx"},
     )
-    found = row.section(shown)
-    found |= times.section(shown)
+    row.section(shown)
+    steps = times.section(shown)
     _ways_on()
     inspector.source(
         "model.recurrence.gru.GatedUnit",
@@ -40,7 +40,7 @@ def render(view: View) -> None:
         "model.recurrence.translators.OfTransformer",
         "model.recurrence.scored.score",
     )
-    inspector.export(view, _accuracy_tables() | found)
+    inspector.export(view, _accuracy_tables() | steps)
 
 
 def _by_length(shown: Shown, judged: str) -> None:
@@ -54,16 +54,8 @@ def _by_length(shown: Shown, judged: str) -> None:
     what = "Rows that come out exactly" if judged == "rows" else "Letters at their right place"
     left, right = layout.two_up("recurrence", (3, 2))
     with left:
-        layout.show_figure(
-            accuracy_lines(shares, TRAINED, shown.view.colors, f"{what}, task {shown.task}"),
-            key="recurrence-accuracy",
-            alt=f"{what} by length. "
-            + " ".join(
-                f"{name}: {digits(100 * values[TRAINED - 1], 1)} % at {TRAINED} letters, "
-                f"{digits(100 * values[-1], 1)} % at {lengths[-1]}."
-                for name, (lengths, values) in shares.items()
-            ),
-        )
+        chart = accuracy_lines(shares, TRAINED, f"{what}, task {shown.task}")
+        layout.show_chart(chart, key="recurrence-accuracy")
     with right:
         _table(shown, shares)
 

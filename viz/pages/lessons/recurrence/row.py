@@ -1,8 +1,6 @@
 """One row of letters through all three models: what is written, and what each token attends to."""
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from model.recurrence import stored
 from model.recurrence.task import LETTERS, answer_of, source_of
@@ -10,17 +8,16 @@ from model.recurrence.task import NAMES as TOKENS
 from viz import formulas_recurrence as formulas
 from viz.digits import digits
 from viz.figures.recurrence import alignment_map
-from viz.frame import controls, inspector, layout, tables, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import ROW_HEAD, ROW_LETTERS, ROW_PLACE
 from viz.pages.lessons.recurrence.shared import DRAW, NAMES, Shown
 
-Made = dict[str, Callable[[], bytes]]
 N_SHOWN = 3  # numbers of a context in the formula
 
 
-def section(shown: Shown) -> Made:
-    """Draw it; gives back its tables as CSV."""
+def section(shown: Shown) -> None:
+    """Draw it."""
     layout.section(
         "One row, token by token",
         "What does each token written attend to? A row of each map sums to 1.",
@@ -42,10 +39,6 @@ def section(shown: Shown) -> Made:
     with right:
         _transformer(shown, row, chosen)
     _cell(shown, row)
-    return {
-        "Additive attention": lambda: _csv(shown, shown.row.attended.weights, "additive"),
-        "Cross-attention": lambda: _csv(shown, shown.row.patterns[chosen], "transformer"),
-    }
 
 
 def _head(shown: Shown) -> tuple[int, int]:
@@ -100,47 +93,18 @@ def _place_of(shown: Shown, name: str, row: int) -> int:
 
 
 def _additive(shown: Shown, row: int) -> None:
-    weights, labels = shown.row.attended.weights, _labels(shown, "additive")
-    _map(
-        shown,
-        weights,
-        labels,
-        _place_of(shown, "additive", row),
-        ("recurrence-additive", "Additive attention"),
-    )
+    labels, place = _labels(shown, "additive"), _place_of(shown, "additive", row)
+    chart = alignment_map(shown.row.attended.weights, labels, place, "Additive attention")
+    layout.show_chart(chart, key="recurrence-additive")
 
 
 def _transformer(shown: Shown, row: int, chosen: tuple[int, int]) -> None:
-    layer, head = chosen
-    weights, labels = shown.row.patterns[chosen], _labels(shown, "transformer")
-    _map(
-        shown,
-        weights,
-        labels,
-        _place_of(shown, "transformer", row),
-        ("recurrence-cross", f"Cross-attention, L{layer} H{head} of the Transformer"),
-    )
-    own = digits(shown.row.own[layer, head])
+    labels, place = _labels(shown, "transformer"), _place_of(shown, "transformer", row)
+    title = "Cross-attention, L{} H{} of the Transformer".format(*chosen)
+    chart = alignment_map(shown.row.patterns[chosen], labels, place, title)
+    layout.show_chart(chart, key="recurrence-cross")
+    own = digits(shown.row.own[chosen])
     words.caption(f"Mean weight of this head on the letter that is due: {own}.")
-
-
-def _map(
-    shown: Shown,
-    weights: np.ndarray,
-    labels: tuple[list[str], list[str]],
-    row: int,
-    names: tuple[str, str],
-) -> None:
-    """A map by its key and its title."""
-    key, title = names
-    written, source = labels
-    most = [f"{written[i]} to {source[j]}" for i, j in enumerate(weights.argmax(axis=1))]
-    layout.show_figure(
-        alignment_map(weights, labels, row, shown.view.colors, title),
-        key=key,
-        alt=f"{title}: each token written and the token of the source it attends to most: "
-        f"{', '.join(most[:12])}.",
-    )
 
 
 def _cell(shown: Shown, row: int) -> None:
@@ -164,7 +128,3 @@ def _cell(shown: Shown, row: int) -> None:
     inspector.formula("model.recurrence.translators.AdditiveAttention", cell.latex, cell.reference)
     unit = formulas.GATED_UNIT
     inspector.formula("model.recurrence.gru.GatedUnit", unit.latex, unit.reference)
-
-
-def _csv(shown: Shown, weights: np.ndarray, name: str) -> bytes:
-    return tables.table_csv(weights, *_labels(shown, name), "written \\ source")

@@ -9,7 +9,6 @@ from model.recurrence.steps import Steps
 from model.recurrence.task import drawn, ids_of, shown
 from viz.frame import memory, state, words
 from viz.frame.settings import ROW_LETTERS
-from viz.frame.view import View
 from viz.runs import recurring
 
 NAMES = {
@@ -25,7 +24,6 @@ LAST_GOOD = "recurrence-letters"  # of this visitor
 class Shown:
     """The row that is shown under one task, in all three models."""
 
-    view: View
     task: str
     letters: tuple[int, ...]
     row: recurring.Row
@@ -55,7 +53,7 @@ def letters_of() -> tuple[int, ...]:
     return letters
 
 
-def shown_of(view: View, task: str, letters: tuple[int, ...]) -> Shown:
+def shown_of(task: str, letters: tuple[int, ...]) -> Shown:
     """Run all three models on the row."""
     row = recurring.row_of(task, letters)
-    return Shown(view, task, letters, row, recurring.sizes(len(letters)))
+    return Shown(task, letters, row, recurring.sizes(len(letters)))

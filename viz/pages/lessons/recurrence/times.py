@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
-    """Count, measure, and give back the tables as CSV."""
+    """Count, measure, and give back the counts as CSV."""
     n = len(shown.letters)
     layout.section(
         "Steps one after the other",
@@ -42,11 +42,9 @@ def section(shown: Shown) -> dict[str, Callable[[], bytes]]:
     inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
     summed_up = partial(summarise_ways, ways=stored.NAMES)
     summary = measured_when_asked(MEASURING, MEASURING, recurring.measure, summed_up)
-    made = {"Steps": lambda: tables.csv(_rows(shown))}
-    if summary is None:
-        return made
-    _measured(shown, summary)
-    return made | {"Times": lambda: _csv(summary)}
+    if summary is not None:
+        _measured(summary)
+    return {"Steps": lambda: tables.csv(_rows(shown))}
 
 
 def _counted(shown: Shown) -> None:
@@ -73,18 +71,14 @@ def _rows(shown: Shown) -> list[dict[str, object]]:
     ]
 
 
-def _measured(shown: Shown, summary: WaysSummary) -> None:
+def _measured(summary: WaysSummary) -> None:
     seconds = {NAMES[name]: by_n for name, by_n in summary.seconds.items()}
     quartiles = {NAMES[name]: by_n for name, by_n in summary.quartiles.items()}
     longest = max(next(iter(seconds.values())))
     times = ", ".join(
         f"{name} {digits(1000 * by_n[longest], 2)} ms" for name, by_n in seconds.items()
     )
-    layout.show_figure(
-        time_lines(seconds, quartiles, shown.view.colors),
-        key="recurrence-times",
-        alt=f"Milliseconds of a forward pass by letters. At {longest}: {times}.",
-    )
+    layout.show_chart(time_lines(seconds, quartiles), key="recurrence-times")
     words.caption(
         f"At {longest} letters: {times}. Medians of {summary.n_rounds} rounds; bars: from the "
         "first quartile to the third. One row, its target known, on one CPU thread, where a step "
@@ -97,15 +91,3 @@ def _measured(shown: Shown, summary: WaysSummary) -> None:
         "logits written one after the other are those of all positions at once, max error "
         f"{summary.difference:.1e} (allowed {ALLOWED_ERROR:.0e}).",
     )
-
-
-def _csv(summary: WaysSummary) -> bytes:
-    """Medians and quartiles of all models by length."""
-    columns: dict[str, list[float]] = {}
-    for name, by_n in summary.seconds.items():
-        columns[f"{NAMES[name]} (ms)"] = [1000 * s for s in by_n.values()]
-        for side, title in enumerate(("first quartile", "third quartile")):
-            found = summary.quartiles[name]
-            columns[f"{NAMES[name]}, {title} (ms)"] = [1000 * found[n][side] for n in by_n]
-    letters = list(next(iter(summary.seconds.values())))
-    return tables.csv({"letters": letters, **columns})

@@ -19,7 +19,7 @@ from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute
 from viz.formulas import Formula
-from viz.frame import controls, inspector, layout, tables, words
+from viz.frame import controls, inspector, layout, words
 from viz.frame.inspector import Tables
 from viz.frame.page import Page
 from viz.frame.settings import SCALING_COMPUTE, SCALING_LAW, SCALING_TIMES, SCALING_VIEW
@@ -42,19 +42,17 @@ def render(view: View) -> None:
         "model.analysis.scaling.kaplan_size",
         "model.analysis.scaling_fit.fit",
     )
-    by_compute = {f"N, {law.name}": law.best_size(COMPUTES).tolist() for law in LAWS.values()}
-    laws = {"operations": COMPUTES.tolist(), **by_compute}
-    inspector.export(view, {"Best sizes": lambda: tables.csv(laws), **exported})
+    inspector.export(view, exported)
 
 
-def _laws(view: View) -> Tables:
+def _laws(_: View) -> Tables:
     """The question, and what every law answers."""
     with layout.slim_row("scaling"):
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
         name = controls.select(SCALING_LAW, width=220)
     compute = 10 ** (tenths / 10)
     here = chosen(LAWS[name], compute)
-    _sizes(view, compute, here)
+    _sizes(compute, here)
     words.notice(_answer(compute, dict.fromkeys((name, "kaplan"))))
     _by_law(tenths)
     _show_formula(name, here)
@@ -74,7 +72,7 @@ def _answer(compute: float, names: Iterable[str]) -> str:
     return f"Twice the compute pays best for {'; for '.join(said)}."
 
 
-def _one_compute(view: View) -> Tables:
+def _one_compute(_: View) -> Tables:
     """Loss of larger and smaller models than the best, for one compute."""
     with layout.slim_row("scaling"):
         tenths = round(10 * controls.slider(SCALING_COMPUTE))
@@ -82,7 +80,7 @@ def _one_compute(view: View) -> Tables:
         name = controls.select(SCALING_LAW, width=220)
     here = chosen(LAWS[name], 10 ** (tenths / 10), octave)
     _here(name, tenths, octave, here)
-    _equal(view, name, tenths, octave, here)
+    _equal(name, tenths, octave, here)
     words.ask(
         "Gopher took 10^23.76 operations and has 280 billion parameters, about four times the best "
         "size by the refitted law. What did that cost in loss?",
@@ -96,30 +94,21 @@ def _one_compute(view: View) -> Tables:
     return {}
 
 
-def _sizes(view: View, compute: float, here: Choice) -> None:
+def _sizes(compute: float, here: Choice) -> None:
     """Lines of all laws, and models that were really trained."""
     names = [f"{run.name}, {digits(run.parameters / BILLION, 0)}" for run in KNOWN_RUNS]
     computes = np.array([run.compute for run in KNOWN_RUNS])
     sizes = np.array([run.parameters for run in KNOWN_RUNS])
-    layout.show_figure(
-        best_sizes(
-            COMPUTES,
-            {law.name: law.best_size(COMPUTES) for law in LAWS.values()},
-            (names, computes, sizes),
-            (compute, here.size),
-            view.colors,
-        ),
-        key="scaling-sizes",
-        alt="Best number of parameters by compute, from 10^17 to 10^27 operations, by five laws. "
-        "Kaplan’s line is the steepest; GPT-3 and Gopher lie near it, Chinchilla on its own.",
-    )
+    laws = {law.name: law.best_size(COMPUTES) for law in LAWS.values()}
+    chart = best_sizes(COMPUTES, laws, (names, computes, sizes), (compute, here.size))
+    layout.show_chart(chart, key="scaling-sizes")
     known = (f"{run.name} {digits(run.parameters / BILLION, 0)}" for run in KNOWN_RUNS)
     words.caption(
         f"Diamonds: published models and their parameters in billions. {', '.join(known)}."
     )
 
 
-def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> None:
+def _equal(name: str, tenths: int, octave: int, here: Choice) -> None:
     """Loss of all sizes at this compute, at a tenth and at ten times of it."""
     law = LAWS[name]
     assert law.loss is not None  # the laws to choose from have one
@@ -130,19 +119,10 @@ def _equal(view: View, name: str, tenths: int, octave: int, here: Choice) -> Non
         sizes = float(law.best_size(np.array(compute))) * 2.0**OCTAVES
         curves.append((f"10^{digits(power / 10, 1)}", sizes, iso_compute(law.loss, compute, sizes)))
         best.append(chosen(law, compute))
-    layout.show_figure(
-        equal_compute(
-            curves,
-            (np.array([one.size for one in best]), np.array([one.loss for one in best])),
-            (here.size, here.loss),
-            view.colors,
-            f"Loss at equal compute, {SCALING_LAW.words(name)}",
-        ),
-        key="scaling-equal",
-        alt=f"Loss by size at three computes by {SCALING_LAW.words(name)}; at the middle one the "
-        f"law calls {in_words(best[1].size)} parameters best, with a loss of "
-        f"{digits(best[1].loss, 3)}.",
-    )
+    at_best = np.array([one.size for one in best]), np.array([one.loss for one in best])
+    title = f"Loss at equal compute, {SCALING_LAW.words(name)}"
+    chart = equal_compute(curves, at_best, (here.size, here.loss), title)
+    layout.show_chart(chart, key="scaling-equal")
     _show_formula(name, here)
 
 

@@ -21,7 +21,7 @@ GRID = 2.0 ** np.linspace(16, 26, 41)  # tokens: 65,536 to 67,108,864
 UNKNOWNS = {"E": "floor", "A": "a", "B": "b", "α": "alpha", "β": "beta"}
 
 
-def section(view: View) -> Tables:
+def section(_: View) -> Tables:
     """Draw it; returns its tables as CSV."""
     stored = scaling.stored()
     layout.section(
@@ -40,28 +40,25 @@ def section(view: View) -> Tables:
     held = scaling.fitted(counted)
     left, right = layout.two_up("scaling-own", (3, 2))
     with left:
-        _points(view, stored, counted, held)
+        _points(stored, counted, held)
     with right:
-        _curves(view, stored)
+        _curves(stored)
     _spread(held)
     _runs(stored, counted, held)
     _beside(stored.beside, counted, held)
     words.ways([words.Way("Cost", "Parameters and operations of any model, by part.", page="Cost")])
-    return {
-        "Own runs": lambda: _csv(stored, counted, held),
-        "Training losses": lambda: _curves_csv(stored),
-    }
+    return {"Own runs": lambda: _csv(stored, counted, held)}
 
 
 def _name(run: StoredRun, counted: str) -> str:
     return f"{in_words(run.size(counted))} parameters"
 
 
-def _points(view: View, stored: Stored, counted: str, held: Held) -> None:
+def _points(stored: Stored, counted: str, held: Held) -> None:
     """Measured losses and the fitted law, by tokens."""
     sizes = [stored.of_width(width) for width in stored.widths]
     beside = stored.beside
-    figure = own_runs(
+    chart = own_runs(
         GRID,
         [
             (
@@ -78,30 +75,20 @@ def _points(view: View, stored: Stored, counted: str, held: Held) -> None:
             beside.loss,
             held.law.loss(np.array(float(beside.size(counted))), GRID),
         ),
-        view.colors,
     )
-    layout.show_figure(
-        figure,
-        key="scaling-own",
-        alt="Held-out loss of our own models by tokens: it falls with both. The largest residual "
-        f"of the fit is {digits(np.abs(residuals(held.law, stored.points(counted))).max(), 3)}.",
-    )
+    layout.show_chart(chart, key="scaling-own")
     formula = formulas.huber(DELTA)
     inspector.formula("model.analysis.scaling_fit.fit", formula.latex, formula.reference)
 
 
-def _curves(view: View, stored: Stored) -> None:
+def _curves(stored: Stored) -> None:
     """The logs, thinned."""
     drawn = [
         (f"{run.d_model} × {run.n_layers}, {run.tokens:,} tokens",
          stored.widths.index(run.d_model), run.curve)
         for run in stored.runs
     ]  # fmt: skip
-    layout.show_figure(
-        training_curves(drawn, view.colors),
-        key="scaling-curves",
-        alt="Loss in training by tokens, a line for each run, colours as on the left.",
-    )
+    layout.show_chart(training_curves(drawn), key="scaling-curves")
 
 
 def _spread(held: Held) -> None:
@@ -169,17 +156,5 @@ def _csv(stored: Stored, counted: str, held: Held) -> bytes:
             "loss": points.loss.tolist(),
             "fit": held.law.loss(points.n, points.d).tolist(),
             "fit to the others": held.left_out(points).tolist(),
-        }
-    )
-
-
-def _curves_csv(stored: Stored) -> bytes:
-    rows = [(run, at, loss) for run in stored.runs for at, loss in run.curve.T.tolist()]
-    return tables.csv(
-        {
-            "d_model": [run.d_model for run, _, _ in rows],
-            "tokens of the run": [run.tokens for run, _, _ in rows],
-            "tokens so far": [int(at) for _, at, _ in rows],
-            "loss": [loss for _, _, loss in rows],
         }
     )
