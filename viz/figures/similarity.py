@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from model.analysis.similarity import Nearest
 from viz.charts.chart import Axis, Bars, Chart
 from viz.charts.room import columns_room, rows_room
 from viz.digits import HOVER
@@ -110,15 +109,18 @@ def token_names(tokens: Sequence[str]) -> list[str]:
 
 
 def nearest_bars(
-    labels: Sequence[str], found: Nearest, token: int, words: tuple[str, str]
+    labels: Sequence[str],
+    found: tuple[np.ndarray, np.ndarray, np.ndarray],
+    token: int,
+    words: tuple[str, str],
 ) -> Chart:
-    """The nearest tokens below each other, by their labels.
+    """The nearest tokens below each other: labels, and ids, values and lengths, (k,) each.
 
     The bar of `token` itself has another colour. `words`: what the values are, the title.
     """
-    name, title = words
-    more = {"id": list(map(str, found.ids)), "length": found.lengths}
-    inks = ["muted" if i == token else 0 for i in found.ids]
-    bars = Bars(found.values, ink=inks, is_written=True, more=more)
-    height = 120 + ROW_PIXELS * len(labels)
+    (ids, values, lengths), (name, title) = found, words
+    more = {"id": list(map(str, ids)), "length": lengths}
+    inks = ["muted" if i == token else 0 for i in ids]
+    bars = Bars(values, ink=inks, is_written=True, more=more)
+    height = 104 + ROW_PIXELS * len(labels)
     return Chart(title, Axis(name), Axis("token", names=labels), [bars], height=height)

@@ -11,7 +11,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model.analysis.merges import Node
-from model.analysis.similarity import Nearest
 
 from viz.figures import (  # isort: skip
     ablation, attribution, beam, blanks, block, build, cache, cheaper, cost, cost_times, depth,
@@ -253,8 +252,8 @@ CASES = (
     shown(sides.maps_side_by_side, maps(2, 3), heatmap.Scale("length", 0.0, 2.5), row=ROW),
     shown(similarity.arrows, np.array([2.0, 3.0]), np.array([-1.0, 4.0]), np.array([0.5, 0.75])),
     shown(similarity.nearest_bars, WORDS[:4],
-          Nearest(np.array([7, 3, 9, 1]), line(4)[::-1], line(4, 2)), 3, words=("cosine", "T")),
-    shown(similarity.nearest_bars, WORDS[:2], Nearest(np.array([7, 3]), line(2, -1), line(2)), 4,
+          (np.array([7, 3, 9, 1]), line(4)[::-1], line(4, 2)), 3, words=("cosine", "T")),
+    shown(similarity.nearest_bars, WORDS[:2], (np.array([7, 3]), line(2, -1), line(2)), 4,
           words=("cosine", "T")),
     shown(token_maps.mask_map, causal(5, 5), WORDS),
     shown(token_maps.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),

@@ -151,7 +151,7 @@ def _in_the_embedding(view: View) -> None:
 def _bars(view: View, found: Nearest, token: int, name: str) -> None:
     """One order of the nearest tokens, by its name."""
     names = embedding.names(view.handle)
-    chart = nearest_bars([names[i] for i in found.ids], found, token, (name, f"By {name}"))
+    chart = nearest_bars([names[i] for i in found.ids], found, token, (name, f"Nearest by {name}"))
     layout.show_chart(chart, key=f"nearest-{name.replace(' ', '-')}")
 
 
