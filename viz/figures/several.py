@@ -64,5 +64,5 @@ def alike_map(cosines: np.ndarray, heads: tuple[int, int], title: str) -> Chart:
     """The cosine of every two heads, (H, H). heads: the chosen one, and the one most like it."""
     axis = numbered("head", "H", len(cosines))
     marks = [Cells(cosines, Scale("cosine", -1.0, 1.0, "signed")), around(heads)]
-    says = "H{} is most like H{}.".format(*heads)
+    says = f"H{heads[0]} is most like H{heads[1]}."
     return Chart(title, axis, axis, marks, says, height=SIDE, is_square=True)
