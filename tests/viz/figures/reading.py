@@ -116,7 +116,7 @@ def _field(
     if form.endswith("s"):
         power = max(0, int(np.log10(abs(value) or 1) // 3))
         return f"{format(value / 1000**power, f'{form[:-1]}g')}{['', *'kMGTPEZY'][power]}"
-    number = int(value) if form == "," and value == int(value) else float(value)
+    number = int(value) if form in (",", "d") and value == int(value) else float(value)
     return format(number, form.replace("~", "").replace("r", "g"))
 
 
