@@ -103,7 +103,7 @@ class Pen:
     ink: Ink | None = None
     dash: str | None = "solid"  # None: points alone
     width: float = 2
-    symbol: str | None = "circle"  # None: a line alone
+    symbol: str | Sequence[str] | None = "circle"  # None: a line alone
     size: float | Sequence[float] = 7
     opacity: float = 1.0
     shape: str = "linear"

@@ -66,6 +66,8 @@ class Estimates:
     def says(self) -> str:
         """How many there are, for those who do not see the dots."""
         n = int(self.cells.sum())
+        if not n:
+            return ""
         return f"{self.cells.size - n} of {self.cells.size} are exact, the others estimates."
 
 

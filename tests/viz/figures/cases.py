@@ -91,7 +91,7 @@ PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
 MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
 CLOUD = explanation.Cloud(
     line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
-    np.array([False, True, False, True]),
+    np.array([False, True, False, True]), {"key": np.arange(4), "norm": line(4, 7)},
 )  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
@@ -198,10 +198,13 @@ CASES = (
     shown(patches.similarity_grid, grid(4, 4), title="T"),
     shown(patches.distance_curve, grid(3, 4, 2), title="T"),
     shown(patches.without_map, shares(1, 9)[0], title="T"),
-    shown(patching.patch_map, patching.Grid("T", grid(3, 4), grid(3, 4, 2), grid(3, 4) > 0.2,
-                                            WORDS[:4], "position", (1, 3))),
-    shown(patching.patch_map, patching.Grid("T", grid(2, 50), grid(2, 50, 2), grid(2, 50) < -2,
-                                            [f"H{i}" for i in range(50)], "head")),
+    shown(patching.patch_map, patching.Grid(
+        "T", grid(3, 4), grid(3, 4, 2), attribution.Estimates(grid(3, 4) > 0.2, grid(3, 4, -2)),
+        WORDS[:4], "position", (1, 3))),
+    shown(patching.patch_map, patching.Grid(
+        "T", grid(2, 50), grid(2, 50, 2),
+        attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan)),
+        [f"H{i}" for i in range(50)], "head")),
     shown(patching.estimate_scatter, {"heads": grid(2, 3), "MLP": grid(1, 2, 4)},
           {"heads": grid(2, 3, 0.5), "MLP": grid(1, 2, 5)}),
     shown(positions.wave_map, grid(4, 3), n_used=2),
