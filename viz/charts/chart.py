@@ -187,7 +187,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Rule:
-    """A dotted line across the figure where an axis is `at`, with words beside it."""
+    """A dotted line across the figure where an axis is `at`, with words beside it.
+
+    `place` is a side and top or bottom; words on a column may stand "above" the figure.
+    """
 
     axis: Literal["x", "y"]
     at: float
