@@ -103,7 +103,7 @@ class Pen:
     ink: Ink | None = None
     dash: str | None = "solid"  # None: points alone
     width: float = 2
-    symbol: str | None = "circle"  # None: a line alone
+    symbol: str | Sequence[str] | None = "circle"  # None: a line alone
     size: float | Sequence[float] = 7
     opacity: float = 1.0
     shape: str = "linear"
@@ -187,7 +187,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Rule:
-    """A dotted line across the figure where an axis is `at`, with words beside it."""
+    """A dotted line across the figure where an axis is `at`, with words beside it.
+
+    `place` is a side and top or bottom; words on a column may stand "above" the figure.
+    """
 
     axis: Literal["x", "y"]
     at: float

@@ -9,11 +9,15 @@ import numpy as np
 
 from viz.charts.chart import SIGN, Bars, Cells, Frame, Line, Mark, Rule, Scale
 from viz.charts.colors import Entries, bar_traces, color_bar, colored, stops
-from viz.charts.drawing import Drawing, Part, bold, further, hover, line_of
+from viz.charts.drawing import BAR_TOP, Drawing, Part, bold, further, hover, line_of
 from viz.charts.ink import ink as ink_on
+from viz.charts.room import rows_room
 from viz.digits import HOVER, digits
 from viz.labels import escape
 from viz.theme import Palette, weight_shares
+
+WIDE_NAMES = 130  # pixels beside rows, from which on a narrow page has no room for a bar beyond
+BAR_ABOVE = 34  # pixels from the cells to the middle of a bar that has words below it
 
 
 def drawn(drawing: Drawing, mark: Mark, series: Iterator[int]) -> Part:
@@ -169,11 +173,12 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
         lines = [escape(scale.note) or written, *lines]
     at = [line_of(chart.y, "y", drawing.y), line_of(chart.x, "x", drawing.x)]
     place = {"x": drawing.x and drawing.x.all, "y": drawing.y and drawing.y.all}
+    bar_place = _bar_place(drawing)
     heat = _trace(
         "heatmap",
         z=np.where(finite & ~covered, shown, np.nan),
         **place,
-        **colored(scale, colors),
+        **colored(scale, colors, **bar_place),
         xgap=cells.gap or None,
         ygap=cells.gap or None,
         hoverongaps=False,
@@ -189,8 +194,18 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
         part.shapes.append(stroke)
     if cells.texts is not None:
         part.traces.append(_written(drawing, cells, _on_the_scale(shown, scale, colors)))
-    part.traces.extend(bar_traces(scale, colors))
+    part.traces.extend(bar_traces(scale, colors, **bar_place))
     return part
+
+
+def _bar_place(drawing: Drawing) -> Entries:
+    """Where a colour bar may not stand as usual: beside wide names, and where words are above."""
+    wide = rows_room(drawing.y and drawing.y.shown) > WIDE_NAMES
+    left = {"xref": "container", "x": 0.01} if wide else {}
+    if not any(rule.text and rule.place[1] == "above" for rule in drawing.chart.of(Rule)):
+        return left
+    up = 1 + BAR_ABOVE / (drawing.height - BAR_TOP - drawing.below)
+    return {**left, "y": up, "yanchor": "middle"}  # see colors.ABOVE
 
 
 def _on_the_scale(values: np.ndarray, scale: Scale, colors: Palette) -> np.ndarray:
@@ -292,8 +307,9 @@ def _rule(drawing: Drawing, rule: Rule, series: Iterator[int]) -> Part:
         "font": {"color": color},
         "bgcolor": drawing.colors.background,
     }
-    if along == "x":  # beside the line, at the top or the bottom of the figure
-        words |= {"y": 1 if height == "top" else 0, "yanchor": height}
+    if along == "x":  # beside the line, at the top or the bottom of the figure, or above it
+        words |= {"y": 0 if height == "bottom" else 1}
+        words |= {"yanchor": "bottom" if height == "above" else height}
         words |= {"xanchor": {"right": "left", "left": "right"}[side]}
     else:  # above or below the line, at one side of the figure
         words |= {"x": 1 if side == "right" else 0, "xanchor": side}

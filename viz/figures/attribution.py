@@ -1,188 +1,117 @@
-"""Shares in a logit as pictures: a waterfall, signed bars over tokens, and bars by name."""
+"""Shares in a logit as charts: a waterfall, maps of parts, signed bars over tokens and by name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.digits import HOVER, digits
-from viz.figures.build import Sheet, TickLabels, build
-from viz.figures.heatmap import Axis, Hidden, Look, dots, heat_map, signed
-from viz.figures.lines import frame
-from viz.labels import LINE, clipped, escape, unique
-from viz.theme import Palette
+from viz.charts.chart import (
+    SIGN,
+    Axis,
+    Bars,
+    Cells,
+    Chart,
+    Hidden,
+    Line,
+    Pen,
+    around,
+    numbered,
+    signed,
+)
+from viz.labels import LINE
 
-HEIGHT = 380
-ROW_PIXELS = 24
-NAME_CHARACTERS = 16
+HEIGHT = 380  # pixels
 SUM = "sum"
+DOT = Pen("text", None, size=4, opacity=0.6)
+Cell = tuple[int, int]  # a row and a column
 
 
-def waterfall(names: Sequence[str], parts: np.ndarray, colors: Palette, title: str) -> go.Figure:
+def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
     """From nothing to a logit: each part (N,) begins where the one before it ended."""
-    labels = unique([*names, SUM])
-    bars = go.Waterfall(
-        x=labels,
-        y=np.append(parts, np.nan),
-        measure=[*["relative"] * len(names), "total"],
-        increasing={"marker": {"color": _more(colors)}},
-        decreasing={"marker": {"color": _less(colors)}},
-        totals={"marker": {"color": colors.frame}},
-        connector={"line": {"color": colors.line, "width": 1}},
-        hovertemplate=f"<b>%{{x}}</b><br>adds <b>%{{delta:{HOVER}}}</b>, in all "
-        f"%{{final:{HOVER}}}<extra></extra>",
+    ends, steps = np.cumsum(parts), np.arange(len(parts))
+    bars = Bars([*parts, ends[-1]], ink=[*[SIGN] * len(parts), "frame"], starts=[0, *ends[:-1], 0])
+    joins = Line(
+        np.stack([steps, steps + 1, steps + 1], axis=1).ravel(),
+        np.stack([ends, ends, np.full_like(ends, np.nan)], axis=1).ravel(),
+        pen=Pen("line", width=1, symbol=None),
+        quiet=True,
     )
-    return build(
-        [bars],
-        colors,
-        Sheet(HEIGHT, title),
-        x={"type": "category", "tickangle": -50, "showgrid": False},
-        y={"title": "logit", "zeroline": True, "zerolinecolor": colors.muted},
-        labels=TickLabels(columns=labels),
-    )
+    return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars], height=HEIGHT)
 
 
 @dataclass(frozen=True, eq=False)
-class Marked:
-    """Cells of a map by row and column: the chosen one framed, those that are off crossed out.
+class Estimates:
+    """Which values of a map are estimates, what all were estimated, (rows, columns) each.
 
-    Where there are `estimated` ones, (rows, columns), they have a dot, and all say which they are.
+    `missing` is said of a cell that has neither.
     """
 
-    chosen: tuple[int, int] | None = None
-    off: Sequence[tuple[int, int]] = ()
-    estimated: np.ndarray | None = None
+    cells: np.ndarray
+    values: np.ndarray
+    missing: str = "not computed yet"
 
+    def more(self, values: np.ndarray) -> dict[str, np.ndarray]:
+        """What is said of each value: whether it is exact, and what it was estimated."""
+        known = np.where(self.cells, "estimate", "exact").astype(object)
+        known[np.isnan(values)] = ""
+        return {"value": known} | ({} if np.isnan(self.values).all() else {"estimate": self.values})
 
-NOTHING = Marked()
+    @property
+    def dots(self) -> list[Line]:
+        """A dot on each estimate."""
+        rows, columns = np.nonzero(self.cells)
+        return [Line(columns, rows, pen=DOT, quiet=True)] if len(rows) else []
+
+    @property
+    def says(self) -> str:
+        """How many there are, for those who do not see the dots."""
+        n = int(self.cells.sum())
+        if not n:
+            return ""
+        return f"{self.cells.size - n} of {self.cells.size} are exact, the others estimates."
 
 
 def part_map(
     axes: tuple[Axis, Axis],
     values: np.ndarray,
-    colors: Palette,
-    words: tuple[str, str],
+    what: tuple[str, str],
+    title: str,
     *,
-    marked: Marked = NOTHING,
-    hidden: Hidden | None = None,
-) -> go.Figure:
-    """A signed number of each part, rows and columns; `words`: what colours mean, the title."""
-    name, title = words
-    crossed = {"color": colors.text, "width": 2, "dash": "dot"}
-    framed = {"color": colors.frame, "width": 3}
-    chosen = [] if marked.chosen is None else [marked.chosen]
+    chosen: Cell | None = None,
+    off: Sequence[Cell] = (),
+    estimates: Estimates | None = None,
+) -> Chart:
+    """A signed number of each part, rows and columns; `what`: its name and its unit.
+
+    The chosen part is framed, those that are off are marked, and estimates have a dot.
+    """
     rows, columns = axes
-    estimated = np.zeros(0) if marked.estimated is None else marked.estimated
-    look = Look(
-        square=False,
-        turned=0,
-        height=max(HEIGHT, 150 + LINE * len(rows.labels)),  # each layer has its label
-        shapes=[_around(x, crossed) for x in marked.off] + [_around(x, framed) for x in chosen],
-        notes=[_off(x, colors) for x in marked.off],
-        above=dots(estimated, rows.labels, columns.labels, colors),
-    )
-    scale = signed(name, values)
-    figure = heat_map(values, axes, scale, colors, title=title, hidden=hidden, look=look)
-    if marked.estimated is not None:
-        said = np.where(marked.estimated, "estimate", "exact")
-        template = str(figure.data[0]["hovertemplate"]).replace(
-            "<extra>", "<br>%{hovertext}<extra>"
-        )
-        figure.data[0].update(hovertext=said.tolist(), hovertemplate=template)
-    return figure
+    frames = [around(cell, "dot", "text", "off") for cell in off]
+    frames += [] if chosen is None else [around(chosen)]
+    scale = signed(what[0], values, what[1])
+    cells, dots, says = Cells(values, scale), [], ""
+    if estimates is not None:
+        hidden = Hidden(np.isnan(values), estimates.missing)
+        cells, dots = Cells(values, scale, hidden, more=estimates.more(values)), estimates.dots
+        says = estimates.says
+    height = max(HEIGHT, 150 + LINE * len(values))  # each layer has its label
+    return Chart(title, columns, rows, [cells, *dots, *frames], says, height)
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
     """Layers down, heads across."""
-    return Axis("layer", unique(rows)), Axis("head", [f"H{head}" for head in range(n_heads)])
+    return Axis("layer", names=rows), numbered("head", "H", n_heads)
 
 
-def _around(cell: tuple[int, int], line: dict[str, Any]) -> dict[str, Any]:
-    """A frame around one cell, by row and column."""
-    row, column = cell
-    return frame((row, row), (column, column), line)
+def token_bars(labels: Sequence[str], values: np.ndarray, y: Axis, title: str,
+               more: Mapping[str, np.ndarray] | None = None) -> Chart:  # fmt: skip
+    """A signed number of each token, (T,); `more` are others, (T,) each, by their names."""
+    bars = Bars(values, ink=SIGN, more=more or {})
+    x = Axis("", names=labels, numbered=True)
+    return Chart(title, x, y, [bars], height=HEIGHT)
 
 
-def _off(cell: tuple[int, int], colors: Palette) -> dict[str, Any]:
-    """The word on a part that is off, readable on any colour."""
-    row, column = cell
-    place = {"x": column, "y": row, "showarrow": False, "borderpad": 2}
-    return {**place, "text": "off", "bgcolor": colors.background}
-
-
-def token_bars(
-    labels: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
-) -> go.Figure:
-    """A signed number of each token, (T,), by unique escaped labels; `words` as `part_map`."""
-    name, title = words
-    bars = go.Bar(
-        x=labels,
-        y=values,
-        marker={"color": _signed(values, colors)},
-        hovertemplate=f"<b>%{{x}}</b><br>{name} <b>%{{y:{HOVER}}}</b><extra></extra>",
-    )
-    return build(
-        [bars],
-        colors,
-        Sheet(HEIGHT, escape(title)),
-        x={
-            "type": "category",
-            "categoryorder": "array",
-            "categoryarray": labels,
-            "tickangle": -50,
-            "showgrid": False,
-            "range": [-0.5, len(labels) - 0.5],
-        },
-        y={"title": name, "zeroline": True, "zerolinecolor": colors.muted},
-        labels=TickLabels(columns=labels),
-    )
-
-
-def named_bars(
-    names: Sequence[str], values: np.ndarray, colors: Palette, words: tuple[str, str]
-) -> go.Figure:
-    """Signed numbers below each other, each with its name. `words`: what they are, the title."""
-    name, title = words
-    places = list(range(len(names)))
-    shown = [escape(clipped(one, NAME_CHARACTERS)) for one in names]
-    bars = go.Bar(
-        x=values,
-        y=places,
-        orientation="h",
-        marker={"color": _signed(values, colors)},
-        text=[escape(digits(float(value), 3)) for value in values],
-        textposition="outside",
-        cliponaxis=False,
-        customdata=list(map(escape, names)),
-        hovertemplate=f"<b>%{{customdata}}</b><br>{name} <b>%{{x:{HOVER}}}</b><extra></extra>",
-    )
-    reach = 1.3 * (float(np.abs(values).max(initial=0.0)) or 1.0)
-    low = -reach if (values < 0).any() else 0.0
-    return build(
-        [bars],
-        colors,
-        Sheet(max(HEIGHT, 96 + ROW_PIXELS * len(names)), escape(title)),
-        x={"title": name, "range": [low, reach], "zeroline": True, "zerolinecolor": colors.muted},
-        y={
-            "tickvals": places,
-            "ticktext": shown,
-            "range": [len(names) - 0.5, -0.5],
-            "showgrid": False,
-            "zeroline": False,
-        },
-        labels=TickLabels(rows=shown),
-    )
-
-
-def _signed(values: np.ndarray, colors: Palette) -> list[str]:
-    return [_less(colors) if value < 0 else _more(colors) for value in values]
-
-
-def _more(colors: Palette) -> str:
-    return colors.diverging[-2]
-
-
-def _less(colors: Palette) -> str:
-    return colors.diverging[1]
+def named_bars(names: Sequence[str], values: np.ndarray, what: str, title: str) -> Chart:
+    """Signed numbers below each other, each with its name."""
+    bars = Bars(values, ink=SIGN, is_written=True)
+    return Chart(title, Axis(what), Axis("", names=names), [bars])

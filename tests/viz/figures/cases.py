@@ -91,7 +91,7 @@ PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
 MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
 CLOUD = explanation.Cloud(
     line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
-    np.array([False, True, False, True]),
+    np.array([False, True, False, True]), {"key": np.arange(4), "norm": line(4, 7)},
 )  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
@@ -102,17 +102,17 @@ ROW = sides.Row(300, x={"title": "dimension"}, is_labelled_once=True, gap=0.1)
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
     shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
+    shown(ablation.weight_map, shares(3, 5), (WORDS[:3], WORDS), causal(3, 5), "T"),
     shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),
-    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4), words=("cost", "T"),
-          marked=attribution.Marked((1, 2), [(0, 3)], grid(3, 4) > 0.3),
-          hidden=heatmap.Hidden(np.arange(12).reshape(3, 4) > 9, "not yet")),
+    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4), ("cost", "nats"),
+          "T", chosen=(1, 2), off=[(0, 3)],
+          estimates=attribution.Estimates(grid(3, 4) > 0.3, grid(3, 4, -2))),
     shown(attribution.part_map, attribution.head_axes([f"L{i}" for i in range(30)], 33),
-          grid(30, 33), words=("cost", "T")),
-    shown(attribution.token_bars, ["The", "&lt;b&gt;", "cat"], grid(1, 3, -0.2)[0],
-          words=("change", "T")),
+          grid(30, 33), ("cost", ""), "T"),
+    shown(attribution.token_bars, ["The", "<b>", "cat"], grid(1, 3, -0.2)[0], Axis("change"), "T"),
     shown(attribution.named_bars, ["<b>", "cat", "a name of many, many letters"],
-          np.array([2.0, 0.5, -1.25]), words=("share", "T")),
-    shown(attribution.named_bars, ["a"], np.array([0.75]), words=("share", "T")),
+          np.array([2.0, 0.5, -1.25]), "share", "T"),
+    shown(attribution.named_bars, ["a"], np.array([0.75]), "share", "T"),
     shown(beam.beam_tree, BEAM, "<root>"),
     shown(blanks.paired_bars, WORDS,
           (blanks.Predicted("both sides", line(5)), blanks.Predicted("left", line(4, 2), 1)),
@@ -198,10 +198,13 @@ CASES = (
     shown(patches.similarity_grid, grid(4, 4), title="T"),
     shown(patches.distance_curve, grid(3, 4, 2), title="T"),
     shown(patches.without_map, shares(1, 9)[0], title="T"),
-    shown(patching.patch_map, patching.Grid("T", grid(3, 4), grid(3, 4, 2), grid(3, 4) > 0.2,
-                                            WORDS[:4], "position", (1, 3))),
-    shown(patching.patch_map, patching.Grid("T", grid(2, 50), grid(2, 50, 2), grid(2, 50) < -2,
-                                            [f"H{i}" for i in range(50)], "head")),
+    shown(patching.patch_map, patching.Grid(
+        "T", grid(3, 4), grid(3, 4, 2), attribution.Estimates(grid(3, 4) > 0.2, grid(3, 4, -2)),
+        WORDS[:4], "position", (1, 3))),
+    shown(patching.patch_map, patching.Grid(
+        "T", grid(2, 50), grid(2, 50, 2),
+        attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan)),
+        [f"H{i}" for i in range(50)], "head")),
     shown(patching.estimate_scatter, {"heads": grid(2, 3), "MLP": grid(1, 2, 4)},
           {"heads": grid(2, 3, 0.5), "MLP": grid(1, 2, 5)}),
     shown(positions.wave_map, grid(4, 3), n_used=2),

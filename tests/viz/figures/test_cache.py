@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from viz.charts.figure import figure
 from viz.figures.cache import bytes_text, cache_map
 from viz.theme import LIGHT
 
@@ -27,6 +28,7 @@ def test_bytes_as_people_write_them(n_bytes: float, text: str) -> None:
 
 @pytest.mark.parametrize("n_layers", [2, 30])
 def test_the_bar_stays_between_the_title_and_the_cells(n_layers: int) -> None:
-    layout = (figure := cache_map(np.ones((n_layers, 5)), 3, 2, TOKENS, LIGHT, "keys")).layout
-    cells = layout.height - layout.margin.t - layout.margin.b
-    assert (figure.data[0].colorbar.y - 1) * cells == pytest.approx(34)
+    drawn = figure(cache_map(np.ones((n_layers, 5)), 3, 2, TOKENS, "keys"), LIGHT)
+    margin = drawn["layout"]["margin"]
+    cells = drawn["layout"]["height"] - margin["t"] - margin["b"]
+    assert (drawn["data"][0]["colorbar"]["y"] - 1) * cells == pytest.approx(34)

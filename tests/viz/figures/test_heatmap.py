@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
+from viz.charts.figure import figure
 from viz.figures.attribution import head_axes, part_map
 from viz.figures.heatmap import Axis, _hatch_path, heat_map, signed
 from viz.figures.lens import entropy_scale
@@ -47,8 +48,8 @@ def test_every_so_many_labels_are_shown_as_have_room(
 
 def test_of_thirty_layers_all_are_labelled() -> None:
     axes = head_axes([f"L{layer}" for layer in range(30)], 32)
-    layout = part_map(axes, np.ones((30, 32)), LIGHT, ("share", "")).layout
-    room = layout.height - layout.margin.t - layout.margin.b
+    layout = figure(part_map(axes, np.ones((30, 32)), ("share", ""), ""), LIGHT)["layout"]
+    room = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
     assert room / 30 >= 12
 
 

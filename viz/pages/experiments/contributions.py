@@ -8,26 +8,19 @@ from model.analysis.attribution import Attribution
 from model.analysis.metrics import DIFFERENCE, Metric
 from model.trace import AttentionRecord, Site
 from viz import formulas_experiments as formulas
+from viz.charts.chart import Axis
 from viz.digits import digits
-from viz.figures.attribution import (
-    Marked,
-    head_axes,
-    named_bars,
-    part_map,
-    token_bars,
-    waterfall,
-)
+from viz.figures.attribution import head_axes, named_bars, part_map, token_bars, waterfall
 from viz.frame import answers, inspector, layout, links, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
-from viz.labels import unique
-from viz.live import component
 from viz.runs import attributing
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12
 MOST_WORDS = 6  # at either end
+SHARE = "share in the logit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +110,8 @@ def _kind(view: View) -> str:
 
 def _waterfall(asked: Asked) -> None:
     found = asked.found
-    largest = int(np.abs(found.parts).argmax())
-    layout.show_figure(
-        waterfall(found.names, found.parts, asked.view.colors, "Share of each sublayer"),
-        key="waterfall",
-        alt=f"Waterfall of {len(found.parts)} shares that sum to {digits(found.logit, 3)}. The "
-        f"largest is that of {found.names[largest]}, {digits(float(found.parts[largest]), 3)}.",
-    )
+    chart = waterfall(found.names, found.parts, "Share of each sublayer")
+    layout.show_chart(chart, key="waterfall")
 
 
 def _heads(asked: Asked) -> None:
@@ -131,26 +119,14 @@ def _heads(asked: Asked) -> None:
     sites = [record.site for record in asked.view.run.trace.attention]
     own = [site for site in sites if site.address in found.heads]
     values = np.stack([found.heads[site.address] for site in own])
-    row, column = np.unravel_index(np.abs(values).argmax(), values.shape)
-    names = list(map(_row_name, own))
 
-    def look_at(cell: component.Place) -> None:
-        site = own[names.index(str(cell["y"]))]
-        state.put((HEAD_GROUP, site.group), (LAYER, site.layer), (HEAD, int(str(cell["x"])[1:])))
+    def look_at(row: int, head: int) -> None:
+        state.put((HEAD_GROUP, own[row].group), (LAYER, own[row].layer), (HEAD, head))
 
-    layout.show_figure(
-        part_map(
-            head_axes(names, values.shape[1]),
-            values,
-            asked.view.colors,
-            ("share in the logit", "Share of each head: click one"),
-            marked=Marked((own.index(asked.record.site), asked.head)),
-        ),
-        key="heads",
-        alt=f"Map of {len(own)} × {values.shape[1]} heads by their share in the logit. The largest "
-        f"is that of {names[row]} H{column}, {digits(float(values[row, column]), 3)}.",
-        on_pick=look_at,
-    )
+    axes = head_axes(list(map(_row_name, own)), values.shape[1])
+    chosen = own.index(asked.record.site), asked.head
+    chart = part_map(axes, values, (SHARE, ""), "Share of each head: click one", chosen=chosen)
+    layout.show_chart(chart, key="heads", on_pick=look_at)
 
 
 def _row_name(site: Site) -> str:
@@ -183,19 +159,9 @@ def _keys(asked: Asked) -> None:
     view, address = asked.view, asked.record.site.address
     values = asked.found.keys[address][asked.head]
     keys = view.run.trace.stream(asked.record.keys)
-    labels = answers.labels_of(keys)
-    best = int(np.abs(values).argmax())
-    layout.show_figure(
-        token_bars(
-            unique(labels),
-            values,
-            view.colors,
-            ("share in the logit", f"Share of {asked.head_name} by the key it attends to"),
-        ),
-        key="keys",
-        alt=f"Shares of {asked.head_name} by key. The largest is that of token {best}, "
-        f"“{labels[best]}”, {digits(float(values[best]), 3)}.",
-    )
+    title = f"Share of {asked.head_name} by the key it attends to"
+    chart = token_bars(answers.labels_of(keys), values, Axis(SHARE), title)
+    layout.show_chart(chart, key="keys")
 
 
 def _ends(asked: Asked) -> int:
@@ -209,11 +175,7 @@ def _words(asked: Asked, pushed: np.ndarray, title: str, key: str) -> None:
     ids = [*falling[:most], *falling[-most:]]
     named = answers.names_of(asked.view)
     names = [named[i] for i in ids]
-    layout.show_figure(
-        named_bars(names, pushed[ids], asked.view.colors, ("added to the logit", title)),
-        key=key,
-        alt=f"{title}: up {', '.join(names[:most])}; down {', '.join(names[most:])}.",
-    )
+    layout.show_chart(named_bars(names, pushed[ids], "added to the logit", title), key=key)
 
 
 # --- neurons ----------------------------------------------------------------------------------
@@ -234,20 +196,11 @@ def _neurons(asked: Asked) -> None:
     layer, neuron = state.value(setting) or places[0]
     left, right = layout.two_up("neurons")
     with left:
-        layout.show_figure(
-            named_bars(
-                names,
-                shares.ravel()[order],
-                view.colors,
-                ("share in the logit", "Largest shares of neurons: click one"),
-            ),
+        title = "Largest shares of neurons: click one"
+        layout.show_chart(
+            named_bars(names, shares.ravel()[order], SHARE, title),
             key="neurons",
-            alt="Neurons with the largest shares: "
-            + ", ".join(
-                f"{name} {digits(float(value), 3)}"
-                for name, value in zip(names, shares.ravel()[order], strict=True)
-            ),
-            on_pick=lambda cell: state.put((setting, list(places[int(cell["y"])]))),
+            on_pick=lambda row, _: state.put((setting, list(places[row]))),
         )
     with right:
         position = asked.answer.position
@@ -298,28 +251,11 @@ def _inspect(asked: Asked) -> None:
     inspector.source(
         name, "model.analysis.attribution.words_of_head", "model.analysis.attribution.FrozenNorm"
     )
-    inspector.export(asked.view, _tables(asked))
-
-
-def _tables(asked: Asked) -> inspector.Tables:
-    found = asked.found
-    sites = list(found.heads)
-    return {
-        "Shares": lambda: shares_csv(found),
-        "Heads": lambda: tables.matrix_csv(np.stack(list(found.heads.values())), sites),
-        "Keys": lambda: tables.csv(
-            {
-                "token": answers.labels_of(asked.view.run.trace.stream(asked.record.keys)),
-                "share": found.keys[asked.record.site.address][asked.head],
-            }
-        ),
-        "Neurons": lambda: tables.matrix_csv(found.neurons, corner="layer \\ neuron"),
+    neurons = asked.found.neurons
+    every = {
+        "Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron"),
     }
-
-
-def shares_csv(found: Attribution) -> bytes:
-    """Every part and its share, as CSV."""
-    return tables.csv({"part": found.names, "share": found.parts})
+    inspector.export(asked.view, every)
 
 
 PAGE = Page(

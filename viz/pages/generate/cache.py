@@ -11,7 +11,6 @@ from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
 from model.decoding.kv_cache import cache_bytes
 from viz import runs
-from viz.digits import digits
 from viz.figures.cache import bytes_text, cache_map
 from viz.formulas import cache_with_numbers
 from viz.frame import ASSETS, controls, inspector, layout, settings, tables, words
@@ -56,13 +55,8 @@ def render(view: View) -> None:
     _check(view, cached, shown.n_cached)
     known = _known_models()
     n_tokens = _sizes(known)
-    summary = timing.section(view)
-    csv_files = {
-        f"Lengths of {shown.part}": lambda: _lengths_csv(view, lengths[:, : shown.n_cached]),
-        "Cache sizes": lambda: _sizes_csv(known, n_tokens),
-    }
-    times = {"Times": lambda: timing.times_csv(summary)} if summary else {}
-    inspector.export(view, csv_files | times)
+    timing.section(view)
+    inspector.export(view, {"Cache sizes": lambda: _sizes_csv(known, n_tokens)})
 
 
 def _said(view: View) -> tuple[str, str]:
@@ -102,19 +96,12 @@ def _lengths(cached: CacheRun, shown: Shown) -> np.ndarray:
 
 
 def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
-    n_layers, n_tokens = lengths.shape
+    n_tokens = lengths.shape[1]
     config, kv_head, n_cached = view.config, shown.kv_head, shown.n_cached
     of = f"mean of {config.n_kv_heads} KV heads" if kv_head is None else f"KV head {kv_head}"
     title = f"Length of the {shown.part} in the cache, {of}: {n_cached} of {n_tokens} tokens cached"
-    cached = lengths[:, :n_cached]
-    span = f" from {digits(cached.min(), 2)} to {digits(cached.max(), 2)}" if n_cached else ""
-    layout.show_figure(
-        cache_map(lengths, n_cached, shown.n_prefill, view.tokens, view.colors, title),
-        key="filling",
-        alt=f"Length of the {shown.part} of each token in each of {n_layers} layers, {of}{span}. "
-        f"The cache has {n_cached} of {n_tokens} tokens; the first {shown.n_prefill} enter at "
-        "once.",
-    )
+    chart = cache_map(lengths, n_cached, shown.n_prefill, view.tokens, title)
+    layout.show_chart(chart, key="filling")
     if kv_head is not None and config.n_kv_heads < config.n_heads:
         group = config.n_heads // config.n_kv_heads
         st.caption(f"H{view.head} uses KV head {kv_head}, which {group} heads share.")
@@ -159,11 +146,6 @@ def _check(view: View, cached: CacheRun, n_cached: int) -> None:
         f"{errors[0]:.1e} and of values {errors[1]:.1e} (allowed {ALLOWED_ERROR:.0e}). What one "
         f"step wrote {kept} in any later step.",
     )
-
-
-def _lengths_csv(view: View, lengths: np.ndarray) -> bytes:
-    layers = [f"L{layer}" for layer in range(len(lengths))]
-    return tables.table_csv(lengths.T, view.tokens[: lengths.shape[1]], layers, "token")
 
 
 # --- known models -----------------------------------------------------------------------------

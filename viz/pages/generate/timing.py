@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.analysis.timing import TimingSummary, summarise
 from viz.figures.cache import timing_lines
-from viz.frame import inspector, layout, tables
+from viz.frame import inspector, layout
 from viz.frame.measured import fits_of, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure
@@ -15,8 +15,8 @@ ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 MEASURING = "measuring"  # the measurement of this visitor
 
 
-def section(view: View) -> TimingSummary | None:
-    """Measure, and show and give back the last measurement of this model on this device."""
+def section(view: View) -> None:
+    """Measure, and show the last measurement of this model on this device."""
     layout.section(
         "Speed-up",
         "Without a cache, each new token means running the whole text again.",
@@ -26,27 +26,19 @@ def section(view: View) -> TimingSummary | None:
     begin = partial(measure, view.handle)
     summary = measured_when_asked(MEASURING, view.handle, begin, summarise)
     if summary is not None:
-        _measured(view, summary)
-    return summary
+        _measured(summary)
 
 
-def _measured(view: View, summary: TimingSummary) -> None:
+def _measured(summary: TimingSummary) -> None:
     """Both lines, the rates, how they grow, and whether both ways gave the same logits."""
     lines = {"without cache": summary.without, "with cache": summary.with_cache}
     longest = max(summary.without)
     slow, fast = summary.without[longest], summary.with_cache[longest]
     fits, fitted_from = fits_of(lines, summary.spread)
-    growing = "".join(
-        f" {name.capitalize()} it grows as n to {a:.2f}." for name, (a, _) in fits.items()
-    )
     _rates(summary, longest)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
-    layout.show_figure(
-        timing_lines(lines, fits, fitted_from, view.colors, title),
-        key="pace",
-        alt=f"Milliseconds for one more token by the length of the text. At {longest} tokens "
-        f"{1000 * slow:.2f} without cache and {1000 * fast:.2f} with cache.{growing}",
-    )
+    chart = timing_lines(lines, fits, fitted_from, title)
+    layout.show_chart(chart, key="pace")
     _say_how_measured(summary, fitted_from if fits else None)
     inspector.source(
         "model.analysis.timing.time_tokens",
@@ -87,14 +79,3 @@ def _rates(summary: TimingSummary, longest: int) -> None:
 
 def _per_second(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:,.0f}"
-
-
-def times_csv(summary: TimingSummary) -> bytes:
-    """The times of both ways by length, as CSV."""
-    return tables.csv(
-        {
-            "tokens": list(summary.without),
-            "without cache (ms)": [1000 * s for s in summary.without.values()],
-            "with cache (ms)": [1000 * s for s in summary.with_cache.values()],
-        }
-    )

@@ -21,6 +21,8 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import csv_rows, numbers, stories, stories_trace
 from viz.digits import digits
+from viz.figures.attribution import waterfall
+from viz.frame.tables import chart_csv
 from viz.pages.experiments import contributions
 
 
@@ -34,9 +36,9 @@ def test_figures_show_what_the_parts_add() -> None:
     trace, model = stories_trace(TOM), stories().model
     token = int(trace.logits[7].argmax())
     found = attribute(trace, model, 7, token)
-    (bars,) = chart(app, "waterfall").data
+    _, bars = chart(app, "waterfall").data
     assert numbers(bars["y"])[:-1] == pytest.approx(found.parts, abs=1e-6)
-    assert bars["measure"][-1] == "total" and len(bars["x"]) == len(found.parts) + 1
+    assert bars["x"][-1] == "sum" and len(bars["x"]) == len(found.parts) + 1
     assert z(chart(app, "heads").data[0]) == pytest.approx(
         np.stack(list(found.heads.values())), abs=1e-6
     )
@@ -65,7 +67,7 @@ def test_one_token_against_another() -> None:
     found = attribute(trace, stories().model, last, 300, 5)
     difference = float(trace.logits[last, 300]) - float(trace.logits[last, 5])
     assert facts(app)["difference of two logits"] == digits(difference)
-    (bars,) = chart(app, "waterfall").data
+    _, bars = chart(app, "waterfall").data
     assert numbers(bars["y"])[:-1] == pytest.approx(found.parts, abs=1e-6)
     assert "neuron L2 N7" in chart(app, "neuron-words").layout["title"]["text"]
     assert r"\ell_t - \ell_s" in app.latex[0].value
@@ -74,7 +76,7 @@ def test_one_token_against_another() -> None:
 def test_a_translation_has_it() -> None:
     app = opened(model="translate")
     loaded = checkpoint.load("translate", "cpu")
-    (bars,) = chart(app, "waterfall").data
+    _, bars = chart(app, "waterfall").data
     parts = numbers(bars["y"])[:-1]
     assert parts.sum() == pytest.approx(float(facts(app)["logit of the model"]), abs=2e-4)
     assert len(parts) == 3 + 2 * loaded.config.n_layers + 4
@@ -96,6 +98,6 @@ def test_tables_have_every_share() -> None:
     last = len(trace.tokens) - 1
     token = int(trace.logits[last].argmax())
     found = attribute(trace, stories().model, last, token)
-    rows = csv_rows(contributions.shares_csv(found))
-    assert rows[0] == ["part", "share"]
-    assert [float(row[1]) for row in rows[1:]] == pytest.approx(found.parts.tolist())
+    rows = csv_rows(chart_csv(waterfall(found.names, found.parts, "")))
+    assert rows[0] == ["name", "start", "logit"]
+    assert [float(row[2]) for row in rows[1:-1]] == pytest.approx(found.parts.tolist())

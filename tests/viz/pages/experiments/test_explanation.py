@@ -186,7 +186,7 @@ def test_every_architecture_has_its_arrows_and_its_tokens(
     assert dots.layout["title"]["text"].endswith(f"edges of {asker}")
     assert np.isfinite(numbers(dots.data[0]["y"])).all()
     assert np.abs(numbers(dots.data[0]["y"])).max() > 1e-3
-    assert any(token in said for said in dots.data[0]["customdata"])
+    assert any(token in said[0] for said in dots.data[0]["customdata"])
     is_two = query["model"] == "translate"
     rows = tables_shown(app)[1]["largest at"]
     assert set(rows) == {"mean weight", "integrated gradients"} | (

@@ -28,7 +28,7 @@ from tests.viz.apps import (
     tables_shown,
     z,
 )
-from tests.viz.builders import numbers, stories
+from tests.viz.builders import stories
 from viz.digits import NONE, digits
 from viz.frame import gradual
 from viz.pages.experiments import patching as page
@@ -202,18 +202,19 @@ def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
     assert [found.label for found in app.button].count("Compute") == 1
     line = next(said for said in lines(app, "aside") if said.startswith("Dotted: estimates by"))
     assert re.search(r"; \d+ of 174 exact\. A click computes one\.$", line)
-    assert chart(app, "patched-attn-out").layout["yaxis"]["range"] == [5.5, -0.5], "layer 0 on top"
+    assert chart(app, "patched-attn-out").layout["yaxis"]["autorange"] == "reversed"
     cells, dots = chart(app, "patched-attn-out").data
     np.testing.assert_allclose(z(cells)[1:], estimate["attn_out"][1:], atol=1e-5)
-    assert [5, 6] in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
-    assert "estimate" in cells["hovertext"][5][6]
+    at = ("L5", cells["x"][6])
+    assert at in zip(dots["y"], dots["x"], strict=True)
+    assert cells["customdata"][5][6][1] == "estimate"
     assert facts(app)["fraction recovered"] == NONE
     app = chosen(app, patch="attn_out.5.6")
     assert facts(app)["fraction recovered"] == digits(float(exact["attn_out"][5, 6]), 3)
     cells, dots = chart(app, "patched-attn-out").data
     assert z(cells)[5, 6] == pytest.approx(exact["attn_out"][5, 6], abs=1e-5)
-    assert cells["hovertext"][5][6].endswith("exact")
-    assert [5, 6] not in np.stack([numbers(dots["y"]), numbers(dots["x"])], axis=1).tolist()
+    assert cells["customdata"][5][6][1] == "exact"
+    assert at not in zip(dots["y"], dots["x"], strict=True)
     assert "about" not in line
     button(app, "Compute").click().run()
     assert button(app, "Stop")

@@ -11,7 +11,6 @@ from viz.frame import (
     memory,
     settings,
     state,
-    tables,
     words,
 )
 from viz.frame.page import Page
@@ -136,29 +135,7 @@ def _inspect(experiment: Experiment) -> None:
     )
     if experiment.off:
         inspector.checked("The run with parts off", experiment.edited.checking.result)
-    inspector.export(experiment.view, _tables(experiment))
-
-
-def _tables(experiment: Experiment) -> inspector.Tables:
-    ranking = costs.begun(experiment)
-    labels = answers.labels_of(experiment.view.run.trace.main)
-    places = experiment.judged.places
-    return {
-        "Losses": lambda: tables.csv(
-            {
-                "token": [labels[i] if i >= 0 else "class" for i in places],
-                "loss (nats)": experiment.before,
-                "loss with parts off (nats)": experiment.after,
-            }
-        ),
-        "Costs": lambda: tables.csv(
-            {
-                "part": [part.text for part in ranking.parts],
-                "cost (nats)": ranking.filling.exact,
-                "estimate (nats)": ranking.filling.estimate,
-            }
-        ),
-    }
+    inspector.export(experiment.view, {})
 
 
 PAGE = Page(

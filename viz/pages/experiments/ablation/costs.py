@@ -7,13 +7,11 @@ import numpy as np
 from model.analysis.ablation import Part
 from model.trace import Trace
 from model.worked_out import WorkedOut
+from viz.charts.chart import Axis
 from viz.digits import or_none
-from viz.figures.attribution import Marked, head_axes, part_map
-from viz.figures.heatmap import Axis, Hidden
+from viz.figures.attribution import Estimates, head_axes, part_map
 from viz.frame import gradual, layout, settings, state, words
 from viz.frame.view import View
-from viz.labels import unique
-from viz.live import component
 from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import ablating
 
@@ -77,7 +75,10 @@ def _sublayer_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequ
         for part in parts
     }
     names = [row_name(row, trace) for row in rows]
-    axes = (Axis("layer", unique(names)), Axis("sublayer", [kinds[name] for name in columns]))
+    axes = (
+        Axis("layer", names=names),
+        Axis("sublayer", names=[kinds[name] for name in columns]),
+    )
     _map(
         experiment,
         ranking,
@@ -98,34 +99,30 @@ def _map(
 ) -> None:
     """One map of costs; a click switches that part."""
     key, title = shown
-    rows, columns = (list(axis.labels) for axis in axes)
-    grid = np.full((len(rows), len(columns)), np.nan)
-    estimated, cost = np.zeros(grid.shape, bool), ranking.costs
+    shape = len(axes[0].names or ()), len(axes[1].names or ())
+    grid, guessed, estimated = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
+    cost = ranking.costs
+    guesses = dict(zip(ranking.parts, ranking.filling.estimate, strict=True))
     for place, part in by_place.items():
-        grid[place], estimated[place] = cost[part], part in ranking.estimated
+        grid[place], guessed[place] = cost[part], guesses[part]
+        estimated[place] = part in ranking.estimated
     off = [place for place, part in by_place.items() if part.text in experiment.off]
-    missing = np.isnan(grid)
 
-    def switch(cell: component.Place) -> None:
-        place = rows.index(str(cell["y"])), columns.index(str(cell["x"]))
-        if place in by_place:
-            ranking.filling.point(ranking.parts.index(by_place[place]))
-            state.put((settings.OFF, list(experiment.toggled(by_place[place].text))))
+    def switch(row: int, column: int) -> None:
+        if part := by_place.get((row, column)):
+            ranking.filling.point(ranking.parts.index(part))
+            state.put((settings.OFF, list(experiment.toggled(part.text))))
 
-    layout.show_figure(
-        part_map(
-            axes,
-            grid,
-            experiment.view.colors,
-            ("cost (nats)", title),
-            marked=Marked(chosen, off, estimated),
-            hidden=Hidden(missing, "not there, or not computed yet") if missing.any() else None,
-        ),
-        key=key,
-        alt=f"{title} in nats: {len(by_place) - int(estimated.sum())} of {len(by_place)} are "
-        "exact, the others estimates.",
-        on_pick=switch,
+    chart = part_map(
+        axes,
+        grid,
+        ("cost", "nats"),
+        title,
+        chosen=chosen,
+        off=off,
+        estimates=Estimates(estimated, guessed, "not there, or not computed yet"),
     )
+    layout.show_chart(chart, key=key, on_pick=switch)
 
 
 def row_of(part: Part) -> tuple[str, str, int]:

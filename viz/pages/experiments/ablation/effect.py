@@ -3,13 +3,11 @@
 import numpy as np
 
 from model.analysis.ablation import Part
+from viz.charts.chart import Axis
 from viz.digits import digits
-from viz.figures.ablation import paired_answers
+from viz.figures.ablation import paired_answers, weight_map
 from viz.figures.attribution import named_bars, token_bars
-from viz.figures.heatmap import Axis, Hidden, heat_map, weights
 from viz.frame import answers, controls, layout, settings, state, words
-from viz.labels import unique
-from viz.live import component
 from viz.pages.experiments.ablation.costs import row_name
 from viz.pages.experiments.ablation.shared import Experiment, name_of
 from viz.runs import Run, ablating, attributing
@@ -50,34 +48,22 @@ def _patterns(experiment: Experiment) -> None:
 def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
     view = experiment.view
     record = run.trace.record(view.site)
-    queries, keys = (
-        unique(answers.labels_of(run.trace.stream(name))) for name in (record.queries, record.keys)
-    )
-    mask = ~record.mask_of(view.head)
+    streams = (run.trace.stream(name) for name in (record.queries, record.keys))
+    queries, keys = map(answers.labels_of, streams)
     pattern = record.pattern[view.head]
     spread = float(np.abs(pattern - view.pattern).max())
 
-    def cut(cell: component.Place) -> None:
-        query, to = queries.index(str(cell["y"])), keys.index(str(cell["x"]))
+    def cut(query: int, to: int) -> None:
         site = view.site
         module = site.address.rpartition(".")[2]
         part = Part(site.stack, module, site.layer, view.head, query, to)
         state.put((settings.OFF, list(experiment.toggled(part.text))))
 
-    layout.show_figure(
-        heat_map(
-            pattern,
-            (Axis("query", queries), Axis("key", keys)),
-            weights(),
-            view.colors,
-            title=title,
-            hidden=Hidden(mask) if mask.any() else None,
-        ),
-        key=key,
-        alt=f"{title}: weights of {view.head_name}, {len(queries)} queries by {len(keys)} keys. "
-        f"Largest difference from the run as it was: {digits(spread, 3)}.",
-        on_pick=cut if run is view.run else None,
-    )
+    is_own = run is view.run
+    says = f"Largest difference from the run as it was: {digits(spread, 3)}."
+    both, mask = (queries, keys), record.mask_of(view.head)
+    chart = weight_map(pattern, both, mask, title, "" if is_own else says)
+    layout.show_chart(chart, key=key, on_pick=cut if is_own else None)
 
 
 def _answers(experiment: Experiment, position: int) -> None:
@@ -91,36 +77,23 @@ def _answers(experiment: Experiment, position: int) -> None:
         np.array([answers.probability_of(run, position, i) for i in ids])
         for run in (view.run, experiment.edited)
     ]
-    shown = [names[i] for i in ids]
-    layout.show_figure(
-        paired_answers(shown, (both[0], both[1]), view.colors, "Most likely answers"),
-        key="answers",
-        alt="Probabilities as it was and with parts off: "
-        + ", ".join(
-            f"{name} {digits(float(x), 3)} and {digits(float(y), 3)}"
-            for name, x, y in zip(shown, *both, strict=True)
-        ),
-    )
+    chart = paired_answers([names[i] for i in ids], (both[0], both[1]), "Most likely answers")
+    layout.show_chart(chart, key="answers")
 
 
 def _losses(experiment: Experiment) -> None:
     judged, trace = experiment.judged, experiment.view.run.trace
     labels = answers.labels_of(trace.main)
     shown = [labels[place] if place >= 0 else "class" for place in judged.places]
-    rises = experiment.after - experiment.before
-    worst = int(np.abs(rises).argmax())
-    what = judged.targets.name
-    layout.show_figure(
-        token_bars(
-            unique(shown),
-            rises,
-            experiment.view.colors,
-            ("loss, change in nats", f"Change of the loss of each {what}"),
-        ),
-        key="loss-change",
-        alt=f"Change of −ln p of each {what} in nats. The largest is {digits(rises[worst], 3)} at "
-        f"“{shown[worst]}”.",
+    title = f"Change of the loss of each {judged.targets.name}"
+    chart = token_bars(
+        shown,
+        experiment.after - experiment.before,
+        Axis("change of the loss", "nats"),
+        title,
+        {"as it was": experiment.before, "with parts off": experiment.after},
     )
+    layout.show_chart(chart, key="loss-change")
 
 
 def neurons(experiment: Experiment, position: int) -> None:
@@ -145,18 +118,12 @@ def neurons(experiment: Experiment, position: int) -> None:
         for name, part in zip(names, parts, strict=True)
     ]
 
-    def switch(cell: component.Place) -> None:
-        part = parts[int(cell["y"])]
-        state.put((settings.OFF, list(experiment.toggled(part.text))))
+    def switch(row: int, _: int) -> None:
+        state.put((settings.OFF, list(experiment.toggled(parts[row].text))))
 
     values = found.neurons.ravel()[order]
-    layout.show_figure(
-        named_bars(names, values, view.colors, ("share in the logit", "Neurons: click one")),
-        key="neurons-off",
-        alt="Neurons with the largest shares: "
-        + ", ".join(f"{x} {digits(float(y), 3)}" for x, y in zip(names, values, strict=True)),
-        on_pick=switch,
-    )
+    chart = named_bars(names, values, "share in the logit", "Neurons: click one")
+    layout.show_chart(chart, key="neurons-off", on_pick=switch)
     _any_neuron(experiment)
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from model.analysis.ablation import n_prunable
-from viz.digits import digits
 from viz.figures.ablation import pruning_curve
 from viz.frame import gradual, layout, words
 from viz.pages.experiments.ablation.shared import Experiment, name_of
@@ -43,12 +42,8 @@ def _curve(experiment: Experiment, found: ablating.Pruning) -> None:
     n = n_prunable(whole, steps, RISE)
     is_known = n < len(steps) or len(steps) == found.n
     title = "Mean loss by how many heads are off"
-    layout.show_figure(
-        pruning_curve(losses, names, (1 + RISE) * whole, experiment.view.colors, title),
-        key="pruning",
-        alt=f"{title}. Mean loss in nats by the number of heads that are off, from "
-        f"{digits(whole, 3)} with none to {digits(float(losses[-1]), 3)} with {len(steps)}.",
-    )
+    chart = pruning_curve(losses, names, (1 + RISE) * whole, title)
+    layout.show_chart(chart, key="pruning")
     words.caption(
         f"The first head to go is {name_of(steps[0].part, trace)}. Of {found.n} heads "
         f"{'' if is_known else 'at least '}{n} can go before the loss rises by 5%."

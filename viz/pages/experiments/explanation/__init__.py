@@ -15,14 +15,12 @@ from viz.frame import (
     inspector,
     layout,
     state,
-    tables,
     words,
 )
 from viz.frame.given import One, kind_on
 from viz.frame.page import Page
 from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
 from viz.frame.view import View
-from viz.live import component
 from viz.pages.experiments.explanation import tokens
 from viz.pages.experiments.explanation.shared import Shown
 from viz.runs.explaining import Explaining, Request, explain
@@ -113,7 +111,7 @@ def _arrows(shown: Shown, measure: str) -> None:
 
 
 def _scatter(shown: Shown, measure: str) -> None:
-    work, view = shown.work, shown.view
+    work = shown.work
     values, effects = shown.measures[measure], work.effects
     shape = effects.shape
     chosen = shown.chosen
@@ -122,32 +120,21 @@ def _scatter(shown: Shown, measure: str) -> None:
         NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
     what = MEASURE.words(measure)
-    cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, ~work.filling.is_known)
-    title = f"{effects.size:,} edges of {shown.asks}"
+    others = {
+        MEASURE.words(name): x.ravel() for name, x in shown.measures.items() if name != measure
+    }
+    keys = np.indices(shape)[2].ravel()
+    estimated = ~work.filling.is_known
+    more = {"key": keys, **others}
+    cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, estimated, more)
     unit = "nats" if shown.metric.kind == "loss" else "logits"
-    layout.show_figure(
-        arrow_scatter(cloud, title, (what, unit), view.colors),
-        key="arrows",
-        alt=f"{title}: {what} across, what the metric loses "
-        f"without the edge upward. {_found(shown, values)}",
-        on_pick=lambda place: _look_at(shown, values, place),
-    )
+    chart = arrow_scatter(cloud, f"{effects.size:,} edges of {shown.asks}", (what, unit))
 
+    def look_at(_: int, number: int) -> None:
+        arrow = np.unravel_index(number, shape)
+        state.put((ARROW, ".".join(map(str, map(int, arrow)))))
 
-def _found(shown: Shown, values: np.ndarray) -> str:
-    """What the scatter shows, in words."""
-    if not shown.work.has_arrows:
-        return f"{shown.work.filling.n_done:,} are removed so far, of the others it is an estimate."
-    rho = spearman(np.abs(values), np.abs(shown.work.effects))
-    return f"Rank correlation of sizes {or_none(rho, 3)}."
-
-
-def _look_at(shown: Shown, values: np.ndarray, place: component.Place) -> None:
-    """Choose the arrow that was clicked: the nearest by both numbers."""
-    x, y = float(place["x"]), float(place["y"])
-    off = np.abs(values - x) + np.abs(shown.work.effects - y)
-    arrow = np.unravel_index(np.nanargmin(off), off.shape)
-    state.put((ARROW, ".".join(map(str, map(int, arrow)))))
+    layout.show_chart(chart, key="arrows", on_pick=look_at)
 
 
 def _correlations(shown: Shown) -> None:
@@ -250,21 +237,7 @@ def _inspect(shown: Shown) -> None:
         "model.analysis.flow.flow",
         "model.analysis.input_gradients.integrated",
     )
-    inspector.export(shown.view, {"Edges": lambda: _arrows_csv(shown)})
-
-
-def _arrows_csv(shown: Shown) -> bytes:
-    arrows = list(np.ndindex(shown.work.effects.shape))
-    columns = {name: values.ravel() for name, values in shown.measures.items()}
-    return tables.csv(
-        {
-            "layer": [arrow[0] for arrow in arrows],
-            "head": [arrow[1] for arrow in arrows],
-            "key": [shown.labels[arrow[2]] for arrow in arrows],
-            **columns,
-            "effect": shown.work.filling.exact,
-        }
-    )
+    inspector.export(shown.view, {})
 
 
 PAGE = Page(

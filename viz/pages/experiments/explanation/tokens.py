@@ -45,14 +45,8 @@ def section(shown: Shown) -> None:
         )
         return
     rows = _token_measures(work)
-    layout.show_figure(
-        token_rows(rows, shown.tokens, shown.view.colors, "Worth of each token to the answer"),
-        key="token-worth",
-        alt="Worth of each token. "
-        + " ".join(
-            f"{name}: most {shown.tokens[int(np.abs(x).argmax())]}." for name, x in rows.items()
-        ),
-    )
+    chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
+    layout.show_chart(chart, key="token-worth")
     if not len(work.flows):
         words.caption(TWO_STACKS)
     _table(shown, rows)

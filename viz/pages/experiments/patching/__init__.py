@@ -5,9 +5,10 @@ from itertools import groupby
 import numpy as np
 
 from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import GRIDS, OVER_HEADS, Patched
+from model.analysis.patching import OVER_HEADS, Patched
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
+from viz.figures.attribution import Estimates
 from viz.figures.patching import Grid, patch_map
 from viz.frame import (
     answers,
@@ -16,7 +17,6 @@ from viz.frame import (
     inspector,
     layout,
     state,
-    tables,
     words,
 )
 from viz.frame.given import Two, kind_on
@@ -24,7 +24,6 @@ from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
-from viz.live import component
 from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
@@ -175,35 +174,22 @@ def _row(shown: Shown, *names: str) -> None:
 
 def _grid(shown: Shown, name: str) -> None:
     work, chosen = shown.work, shown.chosen
+    known, estimate = work.grids(work.filling.is_known)[name], work.filling.estimate
     grid = Grid(
         TITLES[name],
         shown.shares(work.filling.values)[name],
         work.grids(work.filling.values)[name],
-        ~work.grids(work.filling.is_known)[name],
+        Estimates(~known, shown.shares(estimate)[name]),
         shown.columns(name),
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
     )
-    layout.show_figure(
-        patch_map(grid, shown.view.colors),
-        key=f"patched-{name.replace('_', '-')}",
-        alt=_alt(grid),
-        on_pick=lambda place: _look_at(name, place),
-    )
 
+    def look_at(layer: int, column: int) -> None:
+        state.put((PATCH, f"{name}.{layer}.{column}"))
 
-def _alt(grid: Grid) -> str:
-    known, sizes = ~grid.estimated, np.nan_to_num(np.abs(grid.shares))
-    layer, column = np.unravel_index(sizes.argmax(), sizes.shape)
-    return (
-        f"{grid.title}: fraction of the metric recovered, by layer and {grid.column_title}. "
-        f"{int(known.sum())} of {known.size} are exact, the others estimates. The largest is "
-        f"{or_none(float(grid.shares[layer, column]), 3)} at L{layer}, {grid.labels[int(column)]}."
-    )
-
-
-def _look_at(name: str, place: component.Place) -> None:
-    state.put((PATCH, f"{name}.{int(place['y'])}.{int(place['x'])}"))
+    chart = patch_map(grid)
+    layout.show_chart(chart, key=f"patched-{name.replace('_', '-')}", on_pick=look_at)
 
 
 # --- one cell ---------------------------------------------------------------------------------
@@ -298,24 +284,7 @@ def _inspect(shown: Shown) -> None:
         "model.analysis.exact.Filling",
         "model.analysis.patching.estimated",
     )
-    filling = shown.work.filling
-    inspector.export(
-        shown.view,
-        {
-            f"{TITLES[name]}{', estimate' if cells is filling.estimate else ''}": (
-                lambda name=name, cells=cells: _csv(shown, name, cells)
-            )
-            for cells in (filling.exact, filling.estimate)
-            for name in GRIDS
-        },
-    )
-
-
-def _csv(shown: Shown, name: str, cells: np.ndarray) -> bytes:
-    """One grid of shares recovered."""
-    shares = shown.shares(cells)[name]
-    rows = [f"L{i}" for i in range(len(shares))]
-    return tables.table_csv(shares, rows, shown.columns(name), "layer")
+    inspector.export(shown.view, {})
 
 
 PAGE = Page(

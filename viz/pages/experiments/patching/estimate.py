@@ -25,16 +25,8 @@ def section(shown: Shown) -> None:
         return
     exact, estimate = shown.shares(filling.exact), shown.shares(filling.estimate)
     rho = {name: or_none(spearman(exact[name], estimate[name]), 3) for name in GRIDS}
-    layout.show_figure(
-        estimate_scatter(
-            {TITLES[name]: exact[name] for name in GRIDS},
-            {TITLES[name]: estimate[name] for name in GRIDS},
-            shown.view.colors,
-        ),
-        key="patching-estimate",
-        alt="Exact share of every cell against its estimate. "
-        + " ".join(f"{TITLES[name]}: ρ {rho[name]}." for name in GRIDS),
-    )
+    grids = ({TITLES[name]: shares[name] for name in GRIDS} for shares in (exact, estimate))
+    layout.show_chart(estimate_scatter(*grids), key="patching-estimate")
     words.table(
         {
             "grid": [TITLES[name] for name in GRIDS],

@@ -72,8 +72,8 @@ def _times(view: View, head: Head) -> Tables:
     """What the ways take at growing lengths."""
     with layout.slim_row("times"):
         window = controls.number(OWN_WINDOW)
-    summary = times.section(view, head, window)
-    return {"Times": summary} if summary else {}
+    times.section(view, head, window)
+    return {}
 
 
 def _in_words(way: str, sizes: Sizes) -> str:

@@ -1,6 +1,6 @@
 """How long a head takes at growing lengths: exact, in a window, as a running sum; when asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from model.analysis.cheaper import Head
@@ -8,7 +8,7 @@ from model.analysis.cheaper_timing import EXACT, LINEAR, WINDOW
 from model.analysis.timing import Timing, WaysSummary, growth_by_round, summarise_ways
 from viz.digits import digits
 from viz.figures.cache import timing_lines
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, words
 from viz.frame.measured import fits_of, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure_ways
@@ -17,8 +17,8 @@ ALLOWED_ERROR = 1e-5  # of a window as long as the text against the exact way
 MEASURING = "measuring-ways"  # the measurement of this visitor
 
 
-def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
-    """Measure, and show the last measurement of this head; gives back its table as CSV."""
+def section(view: View, head: Head, window: int) -> None:
+    """Measure, and show the last measurement of this head."""
     layout.section(
         "Time against length",
         "Exact attention takes n² pairs; a window and a running sum grow as the text does.",
@@ -30,10 +30,8 @@ def section(view: View, head: Head, window: int) -> Callable[[], bytes] | None:
     made_with = (view.run.key, view.record.site.address, view.head, window)
     begin = partial(measure_ways, head, window)
     found = measured_when_asked(MEASURING, made_with, begin, _summed_up)
-    if found is None:
-        return None
-    _measured(view, *found, window)
-    return lambda: _csv(found[0])
+    if found is not None:
+        _measured(*found, window)
 
 
 def _summed_up(timings: Sequence[Timing]) -> tuple[WaysSummary, Sequence[Timing]] | None:
@@ -41,7 +39,7 @@ def _summed_up(timings: Sequence[Timing]) -> tuple[WaysSummary, Sequence[Timing]
     return None if summary is None else (summary, timings)
 
 
-def _measured(view: View, summary: WaysSummary, timings: Sequence[Timing], window: int) -> None:
+def _measured(summary: WaysSummary, timings: Sequence[Timing], window: int) -> None:
     names = {way: way if way != "window" else f"window of {window}" for way in summary.seconds}
     lines = {names[way]: seconds for way, seconds in summary.seconds.items()}
     fits, fitted_from = fits_of(lines, summary.spread)
@@ -49,18 +47,9 @@ def _measured(view: View, summary: WaysSummary, timings: Sequence[Timing], windo
     times = ", ".join(
         f"{name} {digits(1000 * seconds[longest], 2)} ms" for name, seconds in lines.items()
     )
-    layout.show_figure(
-        timing_lines(
-            lines,
-            fits,
-            fitted_from,
-            view.colors,
-            "Time of one head by length",
-            {names[way]: summary.quartiles[way] for way in names},
-        ),
-        key="way-times",
-        alt=f"Milliseconds of one head by the length of the text. At {longest:,} tokens: {times}.",
-    )
+    quartiles = {names[way]: summary.quartiles[way] for way in names}
+    chart = timing_lines(lines, fits, fitted_from, "Time of one head by length", quartiles)
+    layout.show_chart(chart, key="way-times")
     ranges = {names[way]: growth_by_round(timings, way, fitted_from) for way in names}
     _say(summary, fits, ranges, fitted_from, f"At {longest:,} tokens: {times}.")
     inspector.source(
@@ -97,12 +86,3 @@ def _say(
         f"{times} Medians of {summary.n_rounds} rounds; bars: the middle half of them.{fitted}"
     )
     say_disturbed(summary.spread)
-
-
-def _csv(summary: WaysSummary) -> bytes:
-    """The times of all ways by length."""
-    columns = {
-        f"{way} (ms)": [1000 * s for s in seconds.values()]
-        for way, seconds in summary.seconds.items()
-    }
-    return tables.csv({"tokens": list(summary.seconds[EXACT]), **columns})
