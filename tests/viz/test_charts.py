@@ -16,9 +16,11 @@ from tests.viz.figures.renew import NAMED
 from viz.charts.chart import Axis, Bars, Cells, Chart, Hidden, Line, Row, Rule, signed, tokens
 from viz.charts.figure import figure, too_large
 from viz.charts.marks import hatch_path
+from viz.charts.room import label_width, rows_room
 from viz.charts.sent import sent
 from viz.charts.table import columns, picked
 from viz.charts.words import words
+from viz.figures.schemes import Part, output_maps
 from viz.figures.token_maps import pattern_map
 from viz.frame.tables import chart_csv
 from viz.theme import DARK, LIGHT, Palette
@@ -146,7 +148,7 @@ def test_a_chart_is_saved_and_said(name: str) -> None:
     """A file in which each row has a value under each name, and words that no sign is left in."""
     assert len({len(values) for values in columns(CHARTS[name]).values()}) == 1
     assert chart_csv(CHARTS[name]).count(b"\n") > 1
-    assert not re.search(r"nan|inf|None|%\{", words(CHARTS[name]))
+    assert not re.search(r"\b(nan|inf|None)\b|%\{", words(CHARTS[name]))
 
 
 def test_every_number_of_a_chart_is_in_its_table_and_its_ends_are_said() -> None:
@@ -170,3 +172,28 @@ def test_of_a_map_that_is_too_large_a_line_is_said() -> None:
     assert too_large(large).startswith("This map is not drawn: its 2,000 × 1,001 cells")
     assert too_large(Row([large], 100)) == too_large(large)
     assert too_large(pattern_map(np.eye(3), np.ones((3, 3), bool), "abc", "")) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "pixels"), [("", 0), ("abcd", 28), ("漢字", 26), ("e\u0301", 7), ("a&lt;b", 21)]
+)
+def test_labels_take_the_room_of_their_letters(label: str, pixels: int) -> None:
+    assert label_width(label) == pytest.approx(pixels, abs=1.5)
+    assert rows_room([label + "xx"]) > rows_room(["x"])
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_whole_turn_has_the_colour_of_none_and_a_half_has_not(colors: Palette) -> None:
+    cyclic = colors.cyclic
+    assert cyclic[0] == cyclic[-1] == colors.diverging[3]
+    assert len(set(cyclic)) == len(cyclic) - 1 == 4, "no two quarters of a turn look alike"
+
+
+@pytest.mark.parametrize("n_tokens", [1, 4, 40])
+def test_the_colour_bar_of_a_row_keeps_clear_of_the_titles(n_tokens: int) -> None:
+    text = [f" t{i}" for i in range(n_tokens)]
+    row = output_maps([Part(name, text, np.ones((n_tokens, 5))) for name in "abc"])
+    drawn = go.Figure(figure(row, LIGHT))
+    (bar,) = (x.colorbar for x in drawn.data if x.showscale)
+    pixels = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
+    assert 24 <= (bar.y - 1) * pixels <= drawn.layout.margin.t - 40

@@ -93,6 +93,7 @@ class Drawing:
     chart: Chart
     colors: Palette
     width: float = NARROW  # pixels of its x axis
+    has_bar: bool = True  # of colours, which charts side by side share
 
     @cached_property
     def x(self) -> Labels | None:

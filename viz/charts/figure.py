@@ -15,6 +15,7 @@ from viz.charts.room import legend_room, rows_room
 from viz.labels import escape
 from viz.theme import Palette, template
 
+FEW = 8  # whole numbers, each of which has its tick
 MOST_CELLS = 2_000_000  # of one map, for which a browser is sent 28 MB
 
 
@@ -113,8 +114,10 @@ def _y_axis(drawing: Drawing) -> Entries:
 def _axis(drawing: Drawing, axis: Axis, labels: Labels | None, values: np.ndarray) -> Entries:
     found: Entries = {"title": {"text": escape(axis.head)}, "automargin": False}
     if labels is not None:
-        return found | labels.axis
+        return found | labels.axis | ({"range": list(axis.ends)} if axis.ends else {})
     found |= NUMBERS[axis.kind][1]
+    if axis.kind == "whole" and _span(drawing.chart, axis, values) <= FEW:
+        found["dtick"] = 1  # else Plotly marks halves, too
     if axis.is_log:
         found |= {"type": "log", "dtick": _decades(values)}
     elif (values < 0).any() and drawing.chart.of(Bars):
@@ -138,6 +141,16 @@ def _decades(values: np.ndarray) -> int:
     return 1 if not len(positive) or np.ptp(np.log10(positive)) < 9 else 2
 
 
+def _span(chart: Chart, axis: Axis, values: np.ndarray) -> float:
+    """From where to where the numbers of an axis reach."""
+    if axis.ends is not None:
+        return axis.ends[1] - axis.ends[0]
+    if chart.cells is not None:
+        return chart.cells.values.shape[1 if axis is chart.x else 0]
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) if len(finite) else 0.0
+
+
 def _values(chart: Chart, side: str) -> np.ndarray:
     """All numbers that stand along an axis."""
     along = [getattr(line, side) for line in chart.of(Line)]
@@ -155,7 +168,7 @@ WIDE = 760  # pixels of all their x axes
 def _side_by_side(row: Row, colors: Palette) -> Entries:
     """Maps from left to right; the colours of the first are those of all."""
     width = (1 - row.gap * (len(row.charts) - 1)) / len(row.charts)
-    drawings = [Drawing(chart, colors, WIDE * width) for chart in row.charts]
+    drawings = [Drawing(chart, colors, WIDE * width, has_bar=False) for chart in row.charts]
     longest = max((x.y.shown for x in drawings if x.y), key=len, default=None)
     below = max(x.below for x in drawings)
     layout: Entries = {
@@ -172,7 +185,7 @@ def _side_by_side(row: Row, colors: Palette) -> Entries:
             {f"{side}{end}": f"{side}{name}" for side in "xy"} for end in ("axis", "ref")
         )
         for part in _parts(drawing):
-            data += [{**trace, **place, "showscale": False} for trace in part.traces]
+            data += [{**trace, **place} for trace in part.traces]
             layout["shapes"] += [{**refs, **shape} for shape in part.shapes]
             layout["annotations"] += [{**refs, **note} for note in part.notes]
         x, y = _x_axis(drawing), _y_axis(drawing)

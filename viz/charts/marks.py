@@ -174,11 +174,14 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
     at = [line_of(chart.y, "y", drawing.y), line_of(chart.x, "x", drawing.x)]
     place = {"x": drawing.x and drawing.x.all, "y": drawing.y and drawing.y.all}
     bar_place = _bar_place(drawing)
+    looks = colored(scale, colors, **bar_place)
+    if not drawing.has_bar:
+        looks = {name: x for name, x in looks.items() if name != "colorbar"} | {"showscale": False}
     heat = _trace(
         "heatmap",
         z=np.where(finite & ~covered, shown, np.nan),
         **place,
-        **colored(scale, colors, **bar_place),
+        **looks,
         xgap=cells.gap or None,
         ygap=cells.gap or None,
         hoverongaps=False,
@@ -194,7 +197,8 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
         part.shapes.append(stroke)
     if cells.texts is not None:
         part.traces.append(_written(drawing, cells, _on_the_scale(shown, scale, colors)))
-    part.traces.extend(bar_traces(scale, colors, **bar_place))
+    if drawing.has_bar:
+        part.traces.extend(bar_traces(scale, colors, **bar_place))
     return part
 
 

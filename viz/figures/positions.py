@@ -1,52 +1,41 @@
-"""Positional encodings as pictures: the table, single dimensions, similarity, and the sum."""
+"""Positional encodings as charts: the table, single dimensions, similarity, and the sum."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.charts.chart import (
+    Axis,
+    Cells,
+    Chart,
+    Line,
+    Pen,
+    Row,
+    Rule,
+    Scale,
+    signed,
+    tokens,
+)
 from viz.digits import HOVER
-from viz.figures.build import Extras, Sheet, build
-from viz.figures.heatmap import Scale, colored, signed
-from viz.figures.lines import mark_line
-from viz.figures.sides import Part, Row, maps_side_by_side
 from viz.theme import Palette, color_scale, template
 
 CURVES_HEIGHT = 340
 MAP_HEIGHT = 560
 FIRST_VIEW = 80  # positions on screen before a person zooms out
+POSITION, DIMENSION = Axis("position", kind="whole"), Axis("dimension", kind="whole")
 
 
 def wave_map(
-    table: np.ndarray,
-    colors: Palette,
-    *,
-    n_used: int,
-    title: str = "Rows: positions, columns: dimensions",
-) -> go.Figure:
+    table: np.ndarray, n_used: int, title: str = "Rows: positions, columns: dimensions"
+) -> Chart:
     """The vectors added at each position, (T, D): positions down, dimensions across.
 
     A line marks the `n_used` positions the sentence takes.
     """
-    cells = go.Heatmap(
-        z=table.astype(np.float32),
-        **colored(signed("value", table), colors),
-        hovertemplate=(
-            "position <b>%{y}</b><br>dimension <b>%{x}</b><br>value "
-            f"<b>%{{z:{HOVER}}}</b><extra></extra>"
-        ),
-    )
     place = ("right", "top" if n_used > len(table) / 8 else "bottom")
-    return build(
-        [cells],
-        colors,
-        Sheet(MAP_HEIGHT, title, top=72),
-        x={"title": "dimension", "showgrid": False},
-        y={"title": "position", "autorange": "reversed", "showgrid": False},
-        extras=Extras(
-            marks=[mark_line("y", n_used - 0.5, "the sentence ends here", colors, place=place)]
-        ),
-    )
+    ends = Rule("y", n_used - 0.5, "the sentence ends here", place)
+    return Chart(title, DIMENSION, POSITION, [Cells(table, signed("value", table)), ends])
 
 
 def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
@@ -81,111 +70,47 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
     )
 
 
-def wavelength_curve(
-    frequencies: np.ndarray, colors: Palette, *, context: int, pair_name: str
-) -> go.Figure:
+def wavelength_curve(frequencies: np.ndarray, context: int, pair_name: str) -> Chart:
     """After how many positions each pair of dimensions has rotated once, on a logarithmic scale.
 
     frequencies: (D/2,), radians per position. A line marks the model's context.
     """
-    curve = go.Scatter(
-        x=np.arange(len(frequencies)),
-        y=2 * np.pi / frequencies,
-        mode="lines+markers",
-        line={"color": colors.series[0], "width": 2},
-        marker={"size": 5},
-        hovertemplate="pair %{x}: one turn in <b>%{y:,.7~r}</b> positions<extra></extra>",
-    )
-    words = f"context: {context} positions"
-    return build(
-        [curve],
-        colors,
-        Sheet(CURVES_HEIGHT, "Wavelength of each pair"),
-        x={"title": pair_name, "showgrid": False},
-        y={"title": "positions for one turn", "type": "log", "dtick": 1},
-        extras=Extras(
-            marks=[mark_line("y", context, words, colors, place=("left", "top"), is_log=True)],
-            layout={"showlegend": False},
-        ),
-    )
+    curve = Line(np.arange(len(frequencies)), 2 * np.pi / frequencies, pen=Pen(size=5))
+    marked = Rule("y", context, f"context: {context} positions", ("left", "top"))
+    x, y = Axis(pair_name, kind="whole"), Axis("positions for one turn", is_log=True)
+    return Chart("Wavelength of each pair", x, y, [curve, marked], height=CURVES_HEIGHT)
 
 
-def dimension_curves(
-    table: np.ndarray, dimensions: Sequence[int], colors: Palette, *, n_used: int
-) -> go.Figure:
+def dimension_curves(table: np.ndarray, dimensions: Sequence[int], n_used: int) -> Chart:
     """Chosen dimensions over position; points mark the positions of the sentence."""
-    positions, curves = np.arange(len(table)), []
-    for number, dimension in enumerate(dimensions):
-        color = colors.series[number % len(colors.series)]
-        values = table[:, dimension].astype(np.float32)
-        curves += [
-            go.Scatter(
-                x=positions,
-                y=values,
-                mode="lines",
-                name=f"dimension {dimension}",
-                line={"color": color, "width": 2},
-                hovertemplate=f"dimension {dimension}, position %{{x}}: <b>%{{y:{HOVER}}}</b>"
-                "<extra></extra>",
-            ),
-            go.Scatter(
-                x=positions[:n_used],
-                y=values[:n_used],
-                mode="markers",
-                marker={"color": color, "size": 5},
-                hoverinfo="skip",
-                showlegend=False,
-            ),
-        ]
+    positions, lines = np.arange(len(table)), []
+    for ink, dimension in enumerate(dimensions):
+        values, name = table[:, dimension].astype(np.float32), f"dimension {dimension}"
+        lines.append(Line(positions, values, name, Pen(ink, symbol=None)))
+        dots = Pen(ink, None, size=5)
+        lines.append(Line(positions[:n_used], values[:n_used], pen=dots, quiet=True))
     last = min(max(FIRST_VIEW, n_used), len(table)) - 1
-    return build(
-        curves,
-        colors,
-        Sheet(CURVES_HEIGHT, "Single dimensions (double-click for all positions)", top=84),
-        x={"title": "position", "showgrid": False, "range": [-0.5, last + 0.5]},
-        y={"title": "value", "fixedrange": True},
-    )
+    x = Axis("position", kind="whole", ends=(-0.5, last + 0.5))
+    title = "Single dimensions (double-click for all positions)"
+    return Chart(title, x, Axis("value"), lines, height=CURVES_HEIGHT)
 
 
 def similarity_map(
-    similarity: np.ndarray, colors: Palette, title: str = "Similarity between positions"
-) -> go.Figure:
+    similarity: np.ndarray, title: str = "Similarity between positions", says: str = ""
+) -> Chart:
     """How similar the vectors of every two positions are, (T, T), cosine from −1 to 1."""
-    cells = go.Heatmap(
-        z=similarity.astype(np.float32),
-        **colored(Scale("cosine", -1.0, 1.0, signed=True), colors),
-        hovertemplate="position <b>%{y}</b> and <b>%{x}</b><br>cosine "
-        f"<b>%{{z:{HOVER}}}</b><extra></extra>",
-    )
-    return build(
-        [cells],
-        colors,
-        Sheet(MAP_HEIGHT, title, top=72),
-        x={"title": "position", "constrain": "domain", "constraintoward": "left"},
-        y={
-            "title": "position",
-            "autorange": "reversed",
-            "scaleanchor": "x",
-            "constrain": "domain",
-            "constraintoward": "top",
-        },
-    )
+    cells = Cells(similarity, Scale("cosine", -1.0, 1.0, "signed"))
+    return Chart(title, POSITION, POSITION, [cells], says, is_square=True)
 
 
 def sum_maps(
-    embed: np.ndarray,
-    positions: np.ndarray,
-    total: np.ndarray,
-    tokens: Sequence[str],
-    colors: Palette,
-) -> go.Figure:
+    embed: np.ndarray, positions: np.ndarray, total: np.ndarray, text: Sequence[str]
+) -> Row:
     """Embedding + position = input, each (T, D), in one colour scale."""
-    named = (("embedding", embed), ("+ position", positions), ("= input", total))
-    reach = np.concatenate([values for _, values in named])
-    height = int(np.clip(170 + 22 * len(tokens), 280, 640))
-    return maps_side_by_side(
-        [Part(name, tokens, values) for name, values in named],
-        signed("value", reach),
-        colors,
-        Row(height, x={"title": "dimension"}, is_labelled_once=True),
-    )
+    parts = {"embedding": embed, "+ position": positions, "= input": total}
+    scale = signed("value", np.concatenate(list(parts.values())))
+    charts = [
+        Chart(name, DIMENSION, tokens("token", text), [Cells(values, scale)])
+        for name, values in parts.items()
+    ]
+    return Row(charts, int(np.clip(170 + 22 * len(text), 280, 640)), is_labelled_once=True)

@@ -15,7 +15,7 @@ from model.analysis.merges import Node
 from viz.figures import (  # isort: skip
     ablation, attribution, beam, blanks, block, build, cache, cheaper, cost, cost_times, depth,
     explanation, heads, heatmap, kernels, lens, masks, merges, patches, patching, positions,
-    recurrence, saturation, scaling, schemes, several, sides, similarity, token_maps,
+    recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
 from viz.charts.chart import Axis, Chart, Row, weights
@@ -68,12 +68,14 @@ def shown(builder: Callable[..., Drawn], *given: object, **named: object) -> par
     return partial(builder, *given, **named, **colors)
 
 
-def maps(n_tokens: int, n_columns: int) -> list[sides.Part]:
+def maps(n_tokens: int, n_columns: int) -> list[schemes.Part]:
     """Three matrices of the same tokens, the second with a hidden corner."""
     tokens = [f" t{i}" for i in range(n_tokens)]
     hidden = ~causal(n_tokens, n_columns)
     return [
-        sides.Part(name, tokens, grid(n_tokens, n_columns, start), hidden if name == "b" else None)
+        schemes.Part(
+            name, tokens, grid(n_tokens, n_columns, start), hidden if name == "b" else None
+        )
         for name, start in (("a", -1.0), ("b", -0.7), ("c", -0.4))
     ]
 
@@ -97,7 +99,6 @@ ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", li
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
 FORECAST = cost_times.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
 AXES = heatmap.Axis("row", ["a", "b", "c"]), heatmap.Axis("column", ["3", "0", "1", "2"])
-ROW = sides.Row(300, x={"title": "dimension"}, is_labelled_once=True, gap=0.1)
 
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
@@ -179,12 +180,6 @@ CASES = (
     shown(lens.rank_curve, np.array([999, 4, 0]), 1, 4096, title="Rank of “<b>”"),
     shown(lens.rank_curve, np.arange(31), 30, 50, title="T"),
     shown(lens.most_likely_bars, WORDS[:4], line(4, 0.1, 0.05)[::-1], title="<b>"),
-    shown(masks.mask_map, causal(5, 5), WORDS),
-    shown(masks.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),
-    shown(masks.score_map, grid(5, 5), causal(5, 5), WORDS, title="T", scale_of=grid(5, 5)),
-    shown(masks.pattern_map, shares(5, 5), causal(5, 5), WORDS, title="T"),
-    shown(masks.pattern_map, shares(100, 100), causal(100, 100), [f" t{i}" for i in range(100)],
-          title="T"),
     shown(masks.leak_curves, {"after": line(5, 0.1, 0.1), "before": line(5, 0.2, 0.1),
                               "score_zero": line(5, 0.3, 0.1)}, WORDS),
     shown(masks.receptive_field_map, np.array([[0, -1, 3], [1, 0, -1], [4, 2, 0]]), WORDS[:3], 7),
@@ -238,13 +233,11 @@ CASES = (
     shown(scaling.training_curves, [("32 × 2", 0, np.array([[1e3, 2e3], [8.0, 6.5]])),
                                     ("64 × 3", 1, np.array([[1e3, 3e3], [7.0, 5.5]]))]),
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
-    shown(schemes.bias_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
-    shown(schemes.difference_map, grid(5, 5)[::-1], causal(5, 5), WORDS, title="T"),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
     shown(schemes.output_maps, maps(4, 3)),
     shown(schemes.output_maps, maps(4, 3), share=0.5),
-    shown(schemes.pattern_row, [*maps(3, 3), sides.Part("d", WORDS[:2], shares(2, 2))]),
+    shown(schemes.pattern_row, [*maps(3, 3), schemes.Part("d", WORDS[:2], shares(2, 2))]),
     shown(schemes.loss_curves, [schemes.LossCurve("RoPE", line(3), 8),
                                 schemes.LossCurve("ALiBi", line(4, 2), 4)], n_trained=16),
     shown(several.side_by_side, grid(3, 4), 1, title="T"),
@@ -252,7 +245,6 @@ CASES = (
     shown(several.written_map, grid(3, 5, 1), WORDS, 2, title="T"),
     shown(several.spectrum_lines, grid(3, 4, 1), 1, title="T"),
     shown(several.alike_map, grid(3, 3) / 3, (1, 2), title="T"),
-    shown(sides.maps_side_by_side, maps(2, 3), heatmap.Scale("length", 0.0, 2.5), row=ROW),
     shown(similarity.arrows, np.array([2.0, 3.0]), np.array([-1.0, 4.0]), np.array([0.5, 0.75])),
     shown(similarity.nearest_bars, WORDS[:4],
           (np.array([7, 3, 9, 1]), line(4)[::-1], line(4, 2)), 3, words=("cosine", "T")),

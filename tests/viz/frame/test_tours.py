@@ -63,7 +63,7 @@ SHOWN = {
     "comes in with length 187": ("1 stream 187.155", "3 attention 36.417", "6 feed-forward 43.084"),
     "from 23 before the first block to 247": ("stream: from 22.821 at L0 to 246.589 at end",),
     "the stream is 237 long": ("1 stream 236.938, 2 norm 12.162",),
-    "16 of them have 65 %": ("Activation by neuron. 1024 bars", "The 16 largest neurons have 64.9 %"),
+    "16 of them have 65 %": ("Activation by neuron. 1024 bars", "16 largest neurons have 64.9 %"),
     "with 0.25 against 0.02": ("from 0.254 at 0 to 0.02019 at 6",),
     "The winner, with stars": ("log probability −4.73", "log probability −5.65"),
     "decides: 7, with 0.91": ("Of 0.909 for 7", "is said of the shuffled 5, p = 0.669"),

@@ -10,8 +10,7 @@ from model.analysis.order import SAME, Reordered
 from model.lines import quoted
 from viz import runs
 from viz.digits import digits
-from viz.figures.schemes import output_maps
-from viz.figures.sides import Part
+from viz.figures.schemes import Part, output_maps
 from viz.frame import controls, inspector, layout, memory, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
@@ -151,23 +150,15 @@ def _maps(case: Case, key: str) -> None:
     """Outputs in both orders, and what differs when the rows are put back."""
     tokens, found = case.view.tokens, case.found
     other = [tokens[i] for i in _order(len(tokens))]
-    most, largest = float(np.abs(found.difference).max()), float(np.abs(found.first).max())
+    largest = float(np.abs(found.first).max())
     same = " = 0, but for rounding" if found.error <= SAME else ""
     with st.container(key=f"narrow-chart-{key}"):
-        layout.show_figure(
-            output_maps(
-                [
-                    Part("one order", tokens, found.first),
-                    Part("the other order", other, found.second),
-                    Part(f"difference{same}", tokens, found.difference),
-                ],
-                case.view.colors,
-                share=IN_COLOURS,
-            ),
-            key=key,
-            alt=f"Outputs of {case.name} {MASKS[case.is_masked]} in both orders; with the rows put "
-            f"back they differ by at most {most:.2g}.",
-        )
+        parts = [
+            Part("one order", tokens, found.first),
+            Part("the other order", other, found.second),
+            Part(f"difference{same}", tokens, found.difference),
+        ]
+        layout.show_chart(output_maps(parts, IN_COLOURS), key=key)
     row = int(np.abs(found.difference).max(axis=1).argmax())
     label = Word(visible(tokens[row]))
     at = [" at “", label, "”"] if found.error > SAME else []

@@ -10,13 +10,12 @@ from viz.digits import digits
 from viz.figures.masks import (
     EVERY_PAIR,
     cost_curves,
-    mask_map,
-    pattern_map,
     receptive_field_curve,
     receptive_field_map,
 )
+from viz.figures.token_maps import mask_map, pattern_map
 from viz.formulas import share_with_numbers, with_causal
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, words
 from viz.frame.view import View
 from viz.pages.ideas.masks.shared import (
     NAMES,
@@ -25,7 +24,6 @@ from viz.pages.ideas.masks.shared import (
     choose_kind,
     in_words,
     is_of_config,
-    mask_csv,
     run_under,
 )
 from viz.runs import Run
@@ -52,7 +50,7 @@ def draw(view: View) -> None:
     _cost(view, chosen)
     inspector.checked(chosen.name, run.checking.result)
     inspector.source(source, "model.analysis.masking.layers_to_reach")
-    inspector.export(view, _tables(view, chosen, run, layers))
+    inspector.export(view, {})
 
 
 def _trained(view: View, chosen: Chosen) -> str:
@@ -64,35 +62,16 @@ def _trained(view: View, chosen: Chosen) -> str:
     return "The model was not trained with this mask; it runs under it here."
 
 
-def _tables(view: View, chosen: Chosen, run: Run, layers: np.ndarray) -> inspector.Tables:
-    tokens = run.trace.tokens
-    pattern = run.trace.attention[view.layer].pattern[view.head]
-    return {
-        "Mask": lambda: mask_csv(tokens, chosen.mask),
-        "Layers to reach": lambda: tables.table_csv(
-            layers, tokens, tokens, "token \\ influenced by"
-        ),
-        f"Pattern {view.head_name}": lambda: tables.tokens_csv(pattern, tokens),
-    }
-
-
 def _matrix_and_pattern(view: View, chosen: Chosen, run: Run) -> None:
     record, tokens = run.trace.attention[view.layer], run.trace.tokens
     left, right = layout.two_up("mask")
     with left:
-        layout.show_figure(
-            mask_map(chosen.mask, tokens, view.colors, f"The mask: {chosen.name}"),
-            key="mask",
-            alt=f"The mask: {int((~chosen.mask).sum())} of {chosen.mask.size} cells are masked.",
-        )
+        chart = mask_map(chosen.mask, tokens, f"The mask: {chosen.name}")
+        layout.show_chart(chart, key="mask")
     with right:
         title = f"{view.head_name} of this model under it"
-        layout.show_figure(
-            pattern_map(record.pattern[view.head], record.mask, tokens, view.colors, title),
-            key="pattern",
-            alt=f"Attention weights of {view.head_name} under the mask; "
-            f"{words.row_sums(record.pattern[view.head])}.",
-        )
+        chart = pattern_map(record.pattern[view.head], record.mask, tokens, title)
+        layout.show_chart(chart, key="pattern")
 
 
 def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
@@ -127,23 +106,13 @@ def _receptive_field(view: View, layers: np.ndarray, run: Run) -> None:
     )
     last = layers[n_tokens - 1]  # of the sentence; pad tokens come after it
     sizes = [int(((last >= 0) & (last <= n)).sum()) for n in range(max(n_layers, last.max()) + 1)]
-    after_one, after_all = sizes[min(1, len(sizes) - 1)], sizes[min(n_layers, len(sizes) - 1)]
+    after_all = sizes[min(n_layers, len(sizes) - 1)]
     longest, n_never = int(layers.max()), int((layers < 0).sum())
     left, right = layout.two_up("reach")
     with left:
-        layout.show_figure(
-            receptive_field_map(layers, tokens, n_layers, view.colors),
-            key="reach",
-            alt=f"Layers until each token can be influenced by each other, up to {longest}; "
-            f"{n_never} pairs never.",
-        )
+        layout.show_chart(receptive_field_map(layers, tokens, n_layers), key="reach")
     with right:
-        layout.show_figure(
-            receptive_field_curve(sizes, n_layers, n_tokens, view.colors),
-            key="known",
-            alt=f"The last token can be influenced by {after_one} tokens after one layer, "
-            f"{after_all} after {n_layers}.",
-        )
+        layout.show_chart(receptive_field_curve(sizes, n_layers, n_tokens), key="known")
     inspector.formula("model.analysis.masking.layers_to_reach")
     never = f"; {n_never:,} of {layers.size:,} pairs never are" if n_never else ""
     words.notice(
@@ -165,12 +134,7 @@ def _cost(view: View, chosen: Chosen) -> None:
     pairs = {NAMES[kind]: [n_pairs(kind, chosen.sizes, n) for n in LENGTHS] for kind in kinds}
     pairs[EVERY_PAIR] = [n * n for n in LENGTHS]
     strong = EVERY_PAIR if chosen.kind == "everything" else chosen.name
-    layout.show_figure(
-        cost_curves(LENGTHS, pairs, strong, view.colors),
-        key="cost",
-        alt=f"Attended pairs by length; at {LENGTHS[-1]} tokens "
-        + ", ".join(f"{name} {counts[-1]:,}" for name, counts in pairs.items()),
-    )
+    layout.show_chart(cost_curves(LENGTHS, pairs, strong), key="cost")
     inspector.formula(
         source_of(chosen.kind), share_with_numbers(int(chosen.mask.sum()), len(chosen.ids))
     )

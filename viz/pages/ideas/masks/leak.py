@@ -9,7 +9,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, words
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
@@ -33,24 +33,7 @@ def draw(view: View) -> None:
     inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
     )
-    labels = [visible(token) for token in view.tokens[1:]]
-    inspector.export(
-        view,
-        {
-            "Losses": lambda: tables.table_csv(
-                np.stack(
-                    [
-                        next_token_losses(view.run.trace.logits, view.run.trace.ids),
-                        next_token_losses(open_run.trace.logits, open_run.trace.ids),
-                    ],
-                    axis=1,
-                ),
-                labels,
-                [WITH, WITHOUT],
-                "predicted",
-            )
-        },
-    )
+    inspector.export(view, {})
 
 
 def _loss(view: View, open_run: Run) -> None:
@@ -64,13 +47,7 @@ def _loss(view: View, open_run: Run) -> None:
         WITH: next_token_losses(view.run.trace.logits, view.run.trace.ids),
         WITHOUT: next_token_losses(open_run.trace.logits, open_run.trace.ids),
     }
-    layout.show_figure(
-        loss_bars(losses, view.tokens, view.colors),
-        key="losses",
-        alt="; ".join(
-            f"mean loss {name} {digits(values.mean())} nats" for name, values in losses.items()
-        ),
-    )
+    layout.show_chart(loss_bars(losses, view.tokens), key="losses")
     before, after = (float(values.mean()) for values in losses.values())
     n_ahead = _n_ahead(view)
     words.notice(
@@ -122,12 +99,8 @@ def _future(view: View, open_run: Run) -> None:
         "Attention that goes to the future",
         "Of all attention of a head over this sentence, the share on later tokens.",
     )
-    layout.show_figure(
-        share_map(shares, view.colors, "Share of attention on later tokens, without a mask"),
-        key="future",
-        alt="Share of attention on later tokens in each head, "
-        f"{digits(shares.mean(), 3)} on average.",
-    )
+    title = "Share of attention on later tokens, without a mask"
+    layout.show_chart(share_map(shares, title), key="future")
     most = np.unravel_index(shares.argmax(), shares.shape)
     words.notice(
         f"Without a mask {digits(100 * shares.mean(), 1)}% of all attention goes to later tokens, "
@@ -156,17 +129,8 @@ def _past(view: View, everything: np.ndarray) -> None:
     )
     old, new = map(visible, names)
     words.token_row("Last token, and what it becomes", names)
-    layout.show_figure(
-        change_bars(
-            changes,
-            view.tokens[:-1],
-            view.colors,
-            "Largest change of a next-token probability, after each token before it",
-        ),
-        key="past",
-        alt=f"Largest changes: {digits(changes[WITH].max())} with the mask, "
-        f"{digits(changes[WITHOUT].max())} without.",
-    )
+    title = "Largest change of a next-token probability, after each token before it"
+    layout.show_chart(change_bars(changes, view.tokens[:-1], title), key="past")
     words.notice(
         [
             "“",

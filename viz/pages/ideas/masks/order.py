@@ -5,8 +5,9 @@ import streamlit as st
 
 from model.analysis.masking import empty_row, masking_alternatives
 from viz.digits import digits
-from viz.figures.masks import leak_curves, pattern_map, score_map
-from viz.frame import inspector, layout, tables, words
+from viz.figures.masks import leak_curves
+from viz.figures.token_maps import pattern_map, score_map
+from viz.frame import inspector, layout, words
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import token_labels
@@ -19,16 +20,7 @@ def draw(view: View) -> None:
     _why_before(view, sums)
     _empty_row(view)
     inspector.source("model.attention.attention_pattern", "model.attention.additive_mask")
-    columns = np.stack(list(sums.values()), axis=1)
-    csv_files = {
-        f"Scores {view.head_name}": lambda: tables.tokens_csv(
-            view.record.scores[view.head], view.tokens
-        ),
-        f"Row sums {view.head_name}": lambda: tables.table_csv(
-            columns, view.tokens, list(sums), "query"
-        ),
-    }
-    inspector.export(view, csv_files)
+    inspector.export(view, {})
 
 
 def _visible_sums(view: View) -> dict[str, np.ndarray]:
@@ -48,29 +40,19 @@ def _scores(view: View) -> None:
         "From scores to weights",
         f"{name}: scores of query and key; then with −∞ wherever the mask says so.",
     )
-    span = f"from {digits(scores.min(), 2)} to {digits(scores.max(), 2)}"
-    n_masked = int((~record.mask).sum())
-    after = f"{n_masked} cells are minus infinity"
     maps = (
-        ("scores-before", None, "scores before the mask", span),
-        ("scores-after", record.mask, "scores after it", after),
+        ("scores-before", None, "scores before the mask"),
+        ("scores-after", record.mask, "scores after it"),
     )
-    for column, (key, mask, what, alt) in zip(layout.two_up("scores"), maps, strict=True):
+    for column, (key, mask, what) in zip(layout.two_up("scores"), maps, strict=True):
         with column:
-            title = f"{name}: {what}"
-            layout.show_figure(
-                score_map(scores, mask, view.tokens, view.colors, title, scale_of=scores),
-                key=key,
-                alt=f"{name}, {what}: {alt}.",
-            )
+            chart = score_map(scores, mask, view.tokens, f"{name}: {what}", scale_of=scores)
+            layout.show_chart(chart, key=key)
     left, right = layout.two_up("weights")
     with left:
         title = f"{name}: weights after softmax"
-        layout.show_figure(
-            pattern_map(view.pattern, record.mask, view.tokens, view.colors, title),
-            key="pattern",
-            alt=f"Attention weights of {name}; {words.row_sums(view.pattern)}.",
-        )
+        chart = pattern_map(view.pattern, record.mask, view.tokens, title)
+        layout.show_chart(chart, key="pattern")
     with right:
         layout.section(
             "Why −∞ before softmax, and not zero after",
@@ -87,14 +69,7 @@ def _scores(view: View) -> None:
 
 def _why_before(view: View, sums: dict[str, np.ndarray]) -> None:
     query = int(np.argmin(sums["after"]))
-    layout.show_figure(
-        leak_curves(sums, view.tokens, view.colors),
-        key="leak",
-        alt="Weight on visible tokens for each query: at least "
-        f"{digits(sums['before'].min(), 3)} with minus infinity before softmax, down to "
-        f"{digits(sums['score_zero'].min(), 3)} with score 0, down to "
-        f"{digits(sums['after'].min(), 3)} with zero after.",
-    )
+    layout.show_chart(leak_curves(sums, view.tokens), key="leak")
     label = token_labels(view.tokens)[query]
     said = {
         how: digits(sums[how][query], places)

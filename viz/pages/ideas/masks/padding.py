@@ -8,9 +8,10 @@ from model.analysis.mask_kinds import own_mask
 from model.analysis.padding import PAD, Padded
 from viz import runs
 from viz.digits import digits
-from viz.figures.masks import pattern_map, share_map
+from viz.figures.masks import share_map
+from viz.figures.token_maps import pattern_map
 from viz.formulas import with_causal
-from viz.frame import controls, inspector, layout, notices, tables, words
+from viz.frame import controls, inspector, layout, notices, words
 from viz.frame.settings import PADDING_SIDE, SECOND
 from viz.frame.view import View
 from viz.pages.ideas.masks import shared
@@ -59,29 +60,15 @@ def draw(view: View) -> None:
     _patterns(view, batch)
     _rows(batch)
     shares = _pad_shares(batch.unmasked)
-    layout.show_figure(
-        share_map(shares, view.colors, "Attention on pad tokens, by head, without a padding mask"),
-        key="pad-shares",
-        alt="Share of attention on pad tokens in each head, "
-        f"{digits(shares.mean(), 3)} on average.",
-    )
+    title = "Attention on pad tokens, by head, without a padding mask"
+    layout.show_chart(share_map(shares, title), key="pad-shares")
     _say_shares(view, batch)
     _say_logits(view, batch)
     inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
     checks = (*batch.masked.checks, *batch.unmasked.checks)
     inspector.checked("both batches", lambda: checks)
     inspector.source("model.masks.padding")
-    inspector.export(view, {"Shares on pad tokens": lambda: _csv(shares)})
-
-
-def _csv(shares: np.ndarray) -> bytes:
-    layers, heads = shares.shape
-    return tables.table_csv(
-        shares,
-        [f"L{layer}" for layer in range(layers)],
-        [f"H{head}" for head in range(heads)],
-        "layer \\ head",
-    )
+    inspector.export(view, {})
 
 
 def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -120,13 +107,8 @@ def _patterns(view: View, batch: Batch) -> None:
         record = trace.attention[view.layer]
         title = f"The shorter sentence, {view.head_name}: {what}"
         with column:
-            layout.show_figure(
-                pattern_map(
-                    record.pattern[view.head], record.mask, trace.tokens, view.colors, title
-                ),
-                key=f"padded-{key}",
-                alt=f"Attention of {view.head_name} in the padded sentence {what}.",
-            )
+            chart = pattern_map(record.pattern[view.head], record.mask, trace.tokens, title)
+            layout.show_chart(chart, key=f"padded-{key}")
 
 
 def _pad_shares(padded: Padded) -> np.ndarray:

@@ -8,10 +8,10 @@ from model.analysis.heads import strongest_pair
 from model.analysis.order import without_bias
 from model.analysis.positions import check_slopes, head_slopes
 from viz.digits import digits
-from viz.figures.masks import pattern_map
-from viz.figures.schemes import bias_map, difference_map, slope_bars
+from viz.figures.schemes import slope_bars
+from viz.figures.token_maps import pattern_map, signed_map
 from viz.formulas import alibi, bias_with_numbers
-from viz.frame import controls, inspector, layout, tables, verdicts, words
+from viz.frame import controls, inspector, layout, verdicts, words
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.labels import token_labels
@@ -23,13 +23,7 @@ def draw(view: View) -> None:
     _slopes(view)
     _pattern(view)
     inspector.source(positions.SOURCES["alibi"], "model.positions.alibi_slopes")
-    csv_files = {
-        f"Bias {view.head_name}": lambda: tables.tokens_csv(
-            view.record.added[view.head], view.tokens
-        ),
-        f"Pattern {view.head_name}": lambda: tables.tokens_csv(view.pattern, view.tokens),
-    }
-    inspector.export(view, csv_files)
+    inspector.export(view, {})
 
 
 def _slopes(view: View) -> None:
@@ -48,28 +42,15 @@ def _slopes(view: View) -> None:
     whose = "this model" if is_own else f"a model of {n_heads} head{'s' * (n_heads > 1)}"
     left, right = layout.two_up("slopes")
     with left:
-        layout.show_figure(
-            slope_bars(slopes, view.colors, f"Slopes of {whose}"),
-            key="slopes",
-            alt=f"Slopes of {whose}: {', '.join(f'{slope:.4g}' for slope in slopes)}.",
-        )
+        layout.show_chart(slope_bars(slopes, f"Slopes of {whose}"), key="slopes")
         words.caption(_ratio(slopes))
         if not is_own:  # those of the model are among its properties below
             verdicts.properties((check_slopes(slopes),))
     with right:
         bias = record.added[view.head]
-        layout.show_figure(
-            bias_map(
-                bias,
-                record.mask,
-                view.tokens,
-                view.colors,
-                f"{view.head_name} of this model: what is added to its scores",
-            ),
-            key="bias",
-            alt=f"Bias of {view.head_name}, from {digits(bias[record.mask].min(), 3)} to "
-            f"{digits(bias[record.mask].max(), 3)}.",
-        )
+        title = f"{view.head_name} of this model: what is added to its scores"
+        chart = signed_map(bias, record.mask, (view.tokens,) * 2, "bias", title)
+        layout.show_chart(chart, key="bias")
     verdicts.properties(positions.checks(view.handle, view.sentence))
     written = alibi(config.n_heads)
     inspector.formula("model.positions.alibi_bias", written.latex, written.reference)
@@ -125,29 +106,13 @@ def _pattern(view: View) -> None:
     )
     for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
         with column:
-            layout.show_figure(
-                pattern_map(
-                    values, record.mask, view.tokens, view.colors, f"{view.head_name}: {what}"
-                ),
-                key=key,
-                alt=f"Attention weights of {view.head_name} {what}; mean distance "
-                f"{digits(_mean_distance(values), 2)} tokens.",
-            )
+            chart = pattern_map(values, record.mask, view.tokens, f"{view.head_name}: {what}")
+            layout.show_chart(chart, key=key)
     left, right = layout.two_up("difference")
     with left:
-        difference = view.pattern - plain
-        layout.show_figure(
-            difference_map(
-                difference,
-                record.mask,
-                view.tokens,
-                view.colors,
-                f"{view.head_name}: weight with the bias − without",
-            ),
-            key="pattern-difference",
-            alt=f"What the bias changes in {view.head_name}, at most "
-            f"{digits(np.abs(difference).max(), 3)}.",
-        )
+        title, both = f"{view.head_name}: weight with the bias − without", (view.tokens,) * 2
+        chart = signed_map(view.pattern - plain, record.mask, both, "difference", title)
+        layout.show_chart(chart, key="pattern-difference")
     with right:
         _distances(view)
 

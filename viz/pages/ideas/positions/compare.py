@@ -11,8 +11,7 @@ from model.analysis.order import SAME as SAME_OUTPUT
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
 from viz.digits import digits
-from viz.figures.schemes import LossCurve, loss_curves, pattern_row
-from viz.figures.sides import Part
+from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
 from viz.frame.said import Said
 from viz.frame.view import View
@@ -106,17 +105,11 @@ def _patterns(view: View, family: Family, found: dict[str, Run]) -> None:
         "at a glance is how each spreads over distance.",
     )
     records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
-    layout.show_figure(
-        pattern_row(
-            [
-                Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
-                for scheme, record in records.items()
-            ],
-            view.colors,
-        ),
-        key="patterns",
-        alt=f"Attention of L{layer} H{head} in {len(found)} models side by side.",
-    )
+    parts = [
+        Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
+        for scheme, record in records.items()
+    ]
+    layout.show_chart(pattern_row(parts), key="patterns")
     if (layer, head) != (view.layer, view.head):
         st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
     for scheme, run in found.items():
@@ -147,15 +140,7 @@ def _losses(view: View, family: Family) -> None:
     if not curves:
         words.notice("No held-out scores are stored with these checkpoints.")
         return
-    layout.show_figure(
-        loss_curves(curves, view.colors, n_trained=_common(trained)),
-        key="losses",
-        alt="Loss by position: "
-        + "; ".join(
-            f"{x.name} {digits(x.losses[0], 2)} at first, {digits(x.losses[-1], 2)} at last"
-            for x in curves
-        ),
-    )
+    layout.show_chart(loss_curves(curves, _common(trained)), key="losses")
     st.caption(
         "Bits per byte on the held-out text that the cards name, in windows of each length; stored "
         "with the checkpoints as `python -m model evaluate` printed it."

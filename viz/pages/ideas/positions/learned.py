@@ -9,7 +9,7 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.positions import similarity_map, wave_map
 from viz.formulas import learned_position
-from viz.frame import inspector, layout, tables, verdicts, words
+from viz.frame import inspector, layout, verdicts, words
 from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.ideas.positions.shared import MOST_POSITIONS, apart, embedding_sum, neighbours
@@ -27,13 +27,7 @@ def draw(view: View) -> None:
     _past_the_end(view, len(table))
     embedding_sum(view)
     inspector.source(positions.SOURCES["learned"])
-    csv_files = {
-        "Position table": lambda: tables.matrix_csv(table, corner="position \\ dimension"),
-        "Similarity": lambda: tables.matrix_csv(
-            cosine_similarity(table), corner="position \\ position"
-        ),
-    }
-    inspector.export(view, csv_files)
+    inspector.export(view, {})
 
 
 def _say_without(view: View, n_rows: int) -> None:
@@ -61,11 +55,7 @@ def _table(view: View, table: np.ndarray) -> None:
     n = min(len(table), MOST_POSITIONS)
     learned = cosine_similarity(table[:n])
     waves = cosine_similarity(wave_table(n, config.d_model, config.position_base))
-    layout.show_figure(
-        wave_map(table, view.colors, n_used=len(view.tokens), title="The table as trained"),
-        key="wave",
-        alt=f"Heat map of {len(table)} trained position vectors of {table.shape[1]} dimensions.",
-    )
+    layout.show_chart(wave_map(table, len(view.tokens), "The table as trained"), key="wave")
     left, right = layout.two_up("similarity")
     pairs = (
         (left, learned, "similarity", "Similarity between positions: learned"),
@@ -73,12 +63,8 @@ def _table(view: View, table: np.ndarray) -> None:
     )
     for column, values, key, title in pairs:
         with column:
-            layout.show_figure(
-                similarity_map(values, view.colors, title),
-                key=key,
-                alt=f"{title}: neighbours have a cosine of "
-                f"{digits(neighbours(values), 3)} on average.",
-            )
+            says = f"Neighbours have a cosine of {digits(neighbours(values), 3)} on average."
+            layout.show_chart(similarity_map(values, title, says), key=key)
     _say_cosines(learned, waves)
     verdicts.properties(positions.checks(view.handle, view.sentence))
     written = learned_position(scale_embeddings=config.scale_embeddings)

@@ -6,8 +6,7 @@ import streamlit as st
 
 from model.analysis.mask_kinds import own_mask
 from viz.digits import digits
-from viz.figures.schemes import output_maps
-from viz.figures.sides import Part
+from viz.figures.schemes import Part, output_maps
 from viz.frame import controls, inspector, layout, state, verdicts, words
 from viz.frame.said import Word
 from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
@@ -106,11 +105,7 @@ def _outputs(view: View, order: tuple[int, ...], way: Way) -> None:
         Part("difference", view.tokens, found.difference),
     ]
     largest = float(abs(found.first).max())
-    layout.show_figure(
-        output_maps(parts, view.colors),
-        key=way.key,
-        alt=f"{way.title}: outputs of both orders and their difference, at most {most:.2g}.",
-    )
+    layout.show_chart(output_maps(parts), key=way.key)
     token = int(abs(found.difference).max(axis=1).argmax())
     label = Word(visible(view.tokens[token]))
     at = [] if most < 0.01 else [", at “", label, "”"]

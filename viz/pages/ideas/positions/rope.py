@@ -5,11 +5,11 @@ import numpy as np
 from model.analysis.heads import strongest_pair
 from model.analysis.positions import rope_scores, rotation_speeds
 from viz.digits import digits
-from viz.figures.masks import score_map
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
+from viz.figures.token_maps import score_map
 from viz.formulas import distance_with_numbers
-from viz.frame import controls, inspector, layout, tables, verdicts, words
+from viz.frame import controls, inspector, layout, verdicts, words
 from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.kit.parts.rotation import ActualScore, Rotation
@@ -31,15 +31,7 @@ def draw(view: View) -> None:
         "model.positions.rope_angles",
         "model.analysis.positions.rope_scores",
     )
-    csv_files = {
-        f"Scores before {view.head_name}": lambda: tables.tokens_csv(
-            _scores_before(*_unrotated(view)), view.tokens
-        ),
-        f"Scores after {view.head_name}": lambda: tables.tokens_csv(
-            view.record.scores[view.head], view.tokens
-        ),
-    }
-    inspector.export(view, csv_files)
+    inspector.export(view, {})
 
 
 def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -140,12 +132,8 @@ def _before_and_after(view: View) -> None:
     for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
         title = f"{view.head_name}: {when}"
         with column:
-            layout.show_figure(
-                score_map(values, record.mask, view.tokens, view.colors, title, scale_of=seen),
-                key=key,
-                alt=f"Scores of {view.head_name} {when}, from {digits(values.min(), 2)} to "
-                f"{digits(values.max(), 2)}.",
-            )
+            chart = score_map(values, record.mask, view.tokens, title, scale_of=seen)
+            layout.show_chart(chart, key=key)
 
 
 def _angles(view: View) -> None:
@@ -162,19 +150,8 @@ def _angles(view: View) -> None:
     n_shown = min(config.max_seq_len, SHOWN_POSITIONS)
     left, right = layout.two_up("angles")
     with left:
-        layout.show_figure(
-            angle_map(frequencies, n_shown, view.colors),
-            key="angles",
-            alt=f"Angle of each of {len(frequencies)} pairs at each position, as share of a turn.",
-        )
+        layout.show_chart(angle_map(frequencies, n_shown), key="angles")
     with right:
-        layout.show_figure(
-            wavelength_curve(
-                frequencies,
-                view.colors,
-                context=config.max_seq_len,
-                pair_name=f"pair i: dimensions i and i + {config.d_head // 2}",
-            ),
-            key="wavelengths",
-            alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
-        )
+        pair = f"pair i: dimensions i and i + {config.d_head // 2}"
+        chart = wavelength_curve(frequencies, config.max_seq_len, pair)
+        layout.show_chart(chart, key="wavelengths")

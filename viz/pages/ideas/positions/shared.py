@@ -28,11 +28,7 @@ def embedding_sum(view: View) -> None:
     is_scaled = view.config.scale_embeddings
     embedding = "√d_model · embedding" if is_scaled else "Embedding"
     layout.section("In this sentence", f"{embedding} + position = what enters layer 0.")
-    layout.show_figure(
-        sum_maps(trace.embed, trace.positions, total, trace.tokens, view.colors),
-        key="sum",
-        alt=f"Three heat maps, token by dimension: {embedding.lower()}, position, and their sum.",
-    )
+    layout.show_chart(sum_maps(trace.embed, trace.positions, total, trace.tokens), key="sum")
     words.caption(
         f"Typical size (root mean square): {embedding.lower()} {_size(trace.embed)}, position "
         f"{_size(trace.positions)}, input {_size(total)}."

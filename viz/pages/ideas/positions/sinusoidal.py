@@ -13,7 +13,7 @@ from viz.figures.positions import (
     wavelength_curve,
 )
 from viz.formulas import rotation_with_numbers, wave_with_numbers
-from viz.frame import controls, inspector, layout, tables, verdicts, words
+from viz.frame import controls, inspector, layout, verdicts, words
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
 from viz.kit.parts.rotation import Rotation
@@ -40,13 +40,7 @@ def draw(view: View) -> None:
     _rotation(view)
     embedding_sum(view)
     inspector.source(positions.SOURCES["sinusoidal"], "model.positions.shift_waves")
-    csv_files = {
-        "Position table": lambda: tables.matrix_csv(table, corner="position \\ dimension"),
-        "Similarity": lambda: tables.matrix_csv(
-            cosine_similarity(table), corner="position \\ position"
-        ),
-    }
-    inspector.export(view, csv_files)
+    inspector.export(view, {})
 
 
 def _waves(view: View, table: np.ndarray) -> None:
@@ -61,26 +55,18 @@ def _waves(view: View, table: np.ndarray) -> None:
         picture = controls.segments(PICTURE)
     left, right = layout.two_up("waves", (6, 5))
     with left:
-        figure = (
-            wave_map(table, view.colors, n_used=len(view.tokens))
-            if picture == "map"
-            else wave_surface(table, view.colors)
-        )
-        layout.show_figure(
-            figure,
-            key="wave",
-            alt=f"{PICTURE.words(picture)} of {len(table)} position vectors of {table.shape[1]} "
-            "dimensions.",
-        )
+        if picture == "map":
+            layout.show_chart(wave_map(table, len(view.tokens)), key="wave")
+        else:
+            alt = f"Surface of {len(table)} position vectors of {table.shape[1]} dimensions."
+            layout.show_figure(wave_surface(table, view.colors), key="wave", alt=alt)
     with right:
         shown = cosine_similarity(table[:MOST_POSITIONS])
-        layout.show_figure(
-            similarity_map(shown, view.colors),
-            key="similarity",
-            alt="Cosine similarity between positions: "
-            f"{digits(neighbours(shown), 3)} of neighbours on average, "
-            f"{digits(apart(shown), 3)} of positions half of these apart.",
+        says = (
+            f"{digits(neighbours(shown), 3)} of neighbours on average, {digits(apart(shown), 3)} "
+            "of positions half of these apart."
         )
+        layout.show_chart(similarity_map(shown, says=says), key="similarity")
 
 
 def _curves(view: View, table: np.ndarray) -> None:
@@ -96,22 +82,14 @@ def _curves(view: View, table: np.ndarray) -> None:
     left, right = layout.two_up("curves", (3, 2))
     with left:
         if chosen:
-            layout.show_figure(
-                dimension_curves(table, chosen, view.colors, n_used=len(view.tokens)),
-                key="curves",
-                alt=f"Value over position of dimensions {', '.join(map(str, chosen))}.",
-            )
+            chart = dimension_curves(table, chosen, len(view.tokens))
+            layout.show_chart(chart, key="curves")
         else:
             words.notice("Choose at least one dimension to see its curve.")
     lengths = 2 * np.pi / frequencies
     with right:
-        layout.show_figure(
-            wavelength_curve(
-                frequencies, view.colors, context=len(table), pair_name="pair i of dimensions"
-            ),
-            key="wavelengths",
-            alt=f"Wavelength of each pair, from {lengths[0]:.2f} to {lengths[-1]:,.0f} positions.",
-        )
+        chart = wavelength_curve(frequencies, len(table), "pair i of dimensions")
+        layout.show_chart(chart, key="wavelengths")
     _one_value(view, table, lengths, chosen[-1] if chosen else 0)
 
 
