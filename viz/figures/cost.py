@@ -2,71 +2,33 @@
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
+import numpy as np
 
-from viz.figures.build import Extras, Sheet, TickLabels, build
-from viz.theme import Palette
+from viz.charts.chart import Axis, Bars, Chart, Ink, Line, Pen
 
 ROW, FRAME = 30, 120  # pixels of a model's bar, and of the rest
-LINES_HEIGHT = 380
+INKS: tuple[Ink, ...] = (*range(6), "muted")  # a part more than there are colours of series
 
 
-def share_bars(
-    parts: Mapping[str, Sequence[int]], models: Sequence[str], colors: Palette
-) -> go.Figure:
-    """The share of each part in the weights of each model; a row of bars a model.
-
-    parts: weights of each model by part, in the order of `models`.
-    """
-    totals = [sum(counts) for counts in zip(*parts.values(), strict=True)]
+def share_bars(parts: Mapping[str, Sequence[int]], models: Sequence[str]) -> Chart:
+    """The share of each part in the weights of each model, in their order; a row for each model."""
+    totals = np.sum(list(parts.values()), axis=0, dtype=float)
     bars = [
-        go.Bar(
-            x=[count / total for count, total in zip(counts, totals, strict=True)],
-            y=list(models),
-            orientation="h",
-            name=part,
-            marker={"color": color},
-            customdata=list(counts),
-            hovertemplate=f"<b>%{{y}}</b>, {part}: %{{customdata:,}} weights, <b>%{{x:.1%}}</b>"
-            "<extra></extra>",
-        )
-        for (part, counts), color in zip(
-            parts.items(), (*colors.series, colors.muted), strict=False
-        )
+        Bars(np.array(counts) / totals, part, ink=ink, is_stacked=True, more={"weights": counts})
+        for (part, counts), ink in zip(parts.items(), INKS, strict=False)
     ]
-    return build(
-        bars,
-        colors,
-        Sheet(FRAME + ROW * len(models), "Share of each part in the weights", top=84),
-        x={"title": "share of all weights", "range": [0, 1], "tickformat": ".0%"},
-        y={"type": "category", "autorange": "reversed", "showgrid": False},
-        labels=TickLabels(rows=models),
-        extras=Extras(
-            layout={"barmode": "stack", "bargap": 0.25, "legend": {"traceorder": "normal"}}
-        ),
-    )
+    shares = Axis("share of all weights", kind="share", ends=(0, 1))
+    return Chart("Share of each part in the weights", shares, Axis("", names=models), bars,
+                 height=FRAME + ROW * len(models))  # fmt: skip
 
 
-def operation_lines(
-    lengths: Sequence[int], parts: Mapping[str, Sequence[int]], colors: Palette
-) -> go.Figure:
+def operation_lines(lengths: Sequence[int], parts: Mapping[str, Sequence[int]]) -> Chart:
     """Operations of one token by the number of tokens it attends to, a line for each part."""
-    lines = [
-        go.Scatter(
-            x=list(lengths),
-            y=list(counts),
-            name=part,
-            mode="lines+markers",
-            line={"color": color, "width": 2},
-            marker={"size": 6},
-            hovertemplate=f"{part}, %{{x:,}} tokens: <b>%{{y:.4s}}</b> operations<extra></extra>",
-        )
-        for (part, counts), color in zip(parts.items(), colors.series, strict=False)
-    ]
-    return build(
+    lines = [Line(lengths, counts, part, Pen(size=6)) for part, counts in parts.items()]
+    return Chart(
+        "Operations for one token, by the length of its context",
+        Axis("tokens attended to", kind="count", is_log=True),
+        Axis("operations", kind="count", is_log=True),
         lines,
-        colors,
-        Sheet(LINES_HEIGHT, "Operations for one token, by the length of its context", top=84),
-        x={"title": "tokens attended to", "type": "log", "dtick": 1, "showgrid": False},
-        y={"title": "operations", "type": "log", "dtick": 1, "exponentformat": "SI"},
+        height=380,
     )

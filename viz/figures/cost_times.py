@@ -4,14 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.digits import HOVER
-from viz.figures.build import LEGEND_BELOW, Extras, Sheet, build
-from viz.theme import Palette
+from viz.charts.chart import Axis, Chart, Line, Pen
 
 HEIGHT = 460  # pixels
-BELOW = {**LEGEND_BELOW, "legend": {**LEGEND_BELOW["legend"], "traceorder": "normal"}}
 BY_LENGTH, BY_WORK = "a + b·n + c·n²", "start + operations / rate"
 
 
@@ -45,94 +41,28 @@ def pass_times(
     places: Sequence[int],
     curves: Sequence[Curve],
     forecast: Forecast,
-    colors: Palette,
-) -> go.Figure:
-    """Milliseconds of a pass by length. rounds: by length; medians: (N,), in their order.
-
-    Traces: low, high and middle of each curve, then the rounds, the medians, both forecasts and
-    what was measured of the length left out.
-    """
-    traces: list[go.Scatter] = []
-    for curve, color, dash in zip(curves, colors.series[1:], ("solid", "dot"), strict=False):
-        traces += _curve(curve, places, color, dash)
-    traces += _points(rounds, medians, forecast, colors)
-    return build(
-        traces,
-        colors,
-        Sheet(HEIGHT, f"Time of one pass; {forecast.n_tokens:,} tokens left out of the fits"),
-        x={"title": "tokens", "rangemode": "tozero", "showgrid": False},
-        y={"title": "milliseconds", "rangemode": "tozero"},
-        extras=Extras(layout=BELOW),
-    )
-
-
-def _curve(curve: Curve, places: Sequence[int], color: str, dash: str) -> list[go.Scatter]:
-    edge = {"color": color, "width": 0}
-    shared = {"x": list(places), "mode": "lines", "hoverinfo": "skip", "showlegend": False}
-    return [
-        go.Scatter(y=curve.low, line=edge, **shared),
-        go.Scatter(y=curve.high, line=edge, fill="tonexty", fillcolor=_faint(color), **shared),
-        go.Scatter(
-            x=list(places),
-            y=curve.values,
-            name=curve.name,
-            mode="lines",
-            line={"color": color, "width": 2, "dash": dash},
-            hovertemplate=f"{curve.name}, %{{x}} tokens: <b>%{{y:{HOVER}}} ms</b><extra></extra>",
-        ),
+) -> Chart:
+    """Milliseconds of a pass by length. rounds: seconds by length; medians: (N,), as they are."""
+    n = forecast.n_tokens
+    singles = [(n, i, 1000 * t) for n, times in rounds.items() for i, t in enumerate(times)]
+    singles += [(n, i, t) for i, t in enumerate(forecast.rounds)]
+    lengths, numbers, times = zip(*singles, strict=True)
+    middle, low, high = forecast.predicted.T
+    fits = [
+        Line(places, x.values, x.name, Pen(ink, dash, symbol=None), (x.low, x.high), is_band=True)
+        for ink, (x, dash) in enumerate(zip(curves, ("solid", "dot"), strict=True), start=1)
     ]
-
-
-def _faint(color: str) -> str:
-    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.2)"
-
-
-def _points(
-    rounds: Mapping[int, Sequence[float]],
-    medians: np.ndarray,
-    forecast: Forecast,
-    colors: Palette,
-) -> list[go.Scatter]:
-    singles = [(n, 1000 * t) for n, times in rounds.items() for t in times]
-    singles += [(forecast.n_tokens, t) for t in forecast.rounds]
-    predicted = forecast.predicted
-    middle, low, high = predicted.T
-    ends = {"symmetric": False, "thickness": 2, "array": np.maximum(high - middle, 0),
-            "arrayminus": np.maximum(middle - low, 0)}  # fmt: skip
-    return [
-        go.Scatter(
-            x=[n for n, _ in singles],
-            y=[t for _, t in singles],
-            name="each round",
-            mode="markers",
-            marker={"color": colors.series[0], "size": 4, "opacity": 0.5},
-            hoverinfo="skip",
-        ),
-        go.Scatter(
-            x=list(rounds),
-            y=medians,
-            name="median",
-            mode="markers",
-            marker={"color": colors.series[0], "size": 9},
-            hovertemplate=f"%{{x}} tokens, median: <b>%{{y:{HOVER}}} ms</b><extra></extra>",
-        ),
-        go.Scatter(
-            x=[forecast.n_tokens] * len(middle),
-            y=middle,
-            error_y=ends,
-            name="predicted",
-            mode="markers",
-            marker={"color": colors.series[3], "size": 12, "symbol": "diamond-open",
-                    "line": {"width": 2}},
-            hovertemplate=f"%{{x}} tokens, predicted: <b>%{{y:{HOVER}}} ms</b><extra></extra>",
-        ),
-        go.Scatter(
-            x=[forecast.n_tokens],
-            y=[forecast.median],
-            name="then measured",
-            mode="markers",
-            marker={"color": colors.series[2], "size": 11, "symbol": "square"},
-            hovertemplate=f"%{{x}} tokens, measured: <b>%{{y:{HOVER}}} ms</b><extra></extra>",
-        ),
-    ]  # fmt: skip
+    small = Pen(0, None, size=4, opacity=0.5)
+    return Chart(
+        f"Time of one pass; {n:,} tokens left out of the fits",
+        Axis("tokens", kind="count", from_zero=True),
+        Axis("time", "ms", from_zero=True),
+        [
+            *fits,
+            Line(lengths, times, "each round", small, more={"round": numbers}),
+            Line(list(rounds), medians, "median", Pen(0, None, size=9)),
+            Line([n, n], middle, "predicted", Pen(3, None, 2, "diamond-open", 12), (low, high)),
+            Line([n], [forecast.median], "then measured", Pen(2, None, 2, "square", 11)),
+        ],
+        height=HEIGHT,
+    )

@@ -97,7 +97,7 @@ def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert memory["all maps, from the sizes"] == memory["all maps, kept"]
     predicted = chart(app, "pass-times").data[8]
     left_out = next(iter(forecast))
-    assert f"{int(predicted['x'][0])} tokens, left out" == left_out
+    assert f"{int(numbers(predicted['x'])[0])} tokens, left out" == left_out
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert any("torch’s counter at" in line for line in passed)
     assert len(passed) == 4

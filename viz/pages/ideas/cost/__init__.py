@@ -47,8 +47,8 @@ def render(view: View) -> None:
     running = sized.running(view)
     known = sized.known()
     chosen, n_tokens = sized.chosen([running, *known], counting.context(view.handle))
-    _parameters(view, chosen, [running, *known])
-    _operations(view, chosen, n_tokens)
+    _parameters(chosen, [running, *known])
+    _operations(chosen, n_tokens)
     _memory(chosen, n_tokens)
     rows = _kinds_of_layers(chosen, n_tokens)
     csv_files = measured.section(view, running.shape)
@@ -77,24 +77,12 @@ def _formula(name: str, formula: Formula) -> None:
 # --- weights ----------------------------------------------------------------------------------
 
 
-def _parameters(view: View, chosen: Sized, found: list[Sized]) -> None:
+def _parameters(chosen: Sized, found: list[Sized]) -> None:
     shown = found if chosen in found else [found[0], chosen, *found[1:]]
     counts = [_by_part(one) for one in shown]
     parts = [part for part in counts[0] if part in PARTS or any(each[part] for each in counts)]
-    layout.show_figure(
-        share_bars(
-            {part: [each[part] for each in counts] for part in parts},
-            [one.name for one in shown],
-            view.colors,
-        ),
-        key="shares",
-        alt="Share of each part in the weights. "
-        + "; ".join(
-            f"{one.name}: {', '.join(f'{p} {n / sum(c.values()):.1%}' for p, n in c.items() if n)}"
-            for one, c in zip(shown, counts, strict=True)
-        )
-        + ".",
-    )
+    by_part = {part: [each[part] for each in counts] for part in parts}
+    layout.show_chart(share_bars(by_part, [one.name for one in shown]), key="shares")
     _totals(chosen)
     columns: dict[str, list[Said]] = {"model": [one.name for one in shown]}
     for part in parts:
@@ -135,7 +123,7 @@ def _totals(chosen: Sized) -> None:
 # --- operations and bytes ---------------------------------------------------------------------
 
 
-def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
+def _operations(chosen: Sized, n_tokens: int) -> None:
     layout.section(
         "Operations",
         "Two for each weight a token meets, and for attention more with every token before it.",
@@ -149,13 +137,8 @@ def _operations(view: View, chosen: Sized, n_tokens: int) -> None:
         words.notice(UNCOUNTED)
         return
     names = list(found[LENGTHS[0]])
-    layout.show_figure(
-        operation_lines(LENGTHS, {p: [found[n][p] for n in LENGTHS] for p in names}, view.colors),
-        key="operations",
-        alt=f"Operations for one token of {chosen.name} by context. At {LENGTHS[3]:,} tokens: "
-        + ", ".join(f"{name} {found[LENGTHS[3]][name]:,}" for name in names)
-        + ".",
-    )
+    by_part = {name: [found[n][name] for n in LENGTHS] for name in names}
+    layout.show_chart(operation_lines(LENGTHS, by_part), key="operations")
     here = operations(chosen.shape, n_tokens)
     total = sum(here.values())
     words.facts(

@@ -49,7 +49,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     found = measured_when_asked(MEASURING, made_with, begin, summed_up)
     if found is None:
         return {}
-    _figure(view, found)
+    _figure(found)
     _forecast(found)
     _by_length(found)
     formula = formulas.TIMES
@@ -63,7 +63,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         "model.analysis.cost_fit.fitted",
         "model.analysis.cost_fit.fit_rounds",
     )
-    return {"Times": lambda: _times_csv(found), "Counted": lambda: _counted_csv(found)}
+    return {"Counted": lambda: _counted_csv(found)}
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def _file(view: View, shape: Shape | Seen) -> None:
 # --- the clock --------------------------------------------------------------------------------
 
 
-def _figure(view: View, found: Measured) -> None:
+def _figure(found: Measured) -> None:
     places = found.places
     curves = [
         Curve(name, 1000 * fit.at(terms), *(1000 * fit.between(terms)))
@@ -126,21 +126,9 @@ def _figure(view: View, found: Measured) -> None:
     ]
     quartiles, predicted = found.quartiles, found.predicted
     median, again = float(quartiles[1, -1]), [1000 * t for t in found.again]
-    layout.show_figure(
-        pass_times(
-            found.rounds,
-            quartiles[1, :-1],
-            places,
-            curves,
-            Forecast(found.asked, predicted, median, again),
-            view.colors,
-        ),
-        key="pass-times",
-        alt=f"Milliseconds of one pass by its tokens: from {digits(quartiles[1, 0], 2)} at "
-        f"{found.lengths[0]} to {digits(quartiles[1, -2], 2)} at {found.lengths[-2]}. At "
-        f"{found.asked} the fits say {digits(predicted[0, 0], 2)} and {digits(predicted[1, 0], 2)};"
-        f" measured: {digits(median, 2)}.",
-    )
+    forecast = Forecast(found.asked, predicted, median, again)
+    chart = pass_times(found.rounds, quartiles[1, :-1], places, curves, forecast)
+    layout.show_chart(chart, key="pass-times")
     say_disturbed(found.spread)
 
 
@@ -229,15 +217,6 @@ def _check_counted(found: Measured) -> None:
         all(item.maps == found.maps(n) for n, item in found.counted.items()),
         "bytes of all maps from the sizes = bytes of those a pass kept, at every length.",
     )
-
-
-def _times_csv(found: Measured) -> bytes:
-    rows = [
-        {"tokens": n, "round": number, "ms": 1000 * seconds, "left out": n == found.asked}
-        for n, times in [*found.rounds.items(), (found.asked, found.again)]
-        for number, seconds in enumerate(times)
-    ]
-    return tables.csv(rows)
 
 
 def _counted_csv(found: Measured) -> bytes:
