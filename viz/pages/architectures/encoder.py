@@ -208,7 +208,9 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, places: Sequence
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
-    chart = paired_bars(whole.trace.tokens[:n], pair, "Loss of each token")
+    chart = paired_bars(
+        whole.trace.tokens[:n], pair, "Loss of each token, without a mask and with one"
+    )
     layout.show_chart(chart, key="under-the-mask")
     words.facts(
         [
