@@ -27,7 +27,7 @@ from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
-from viz.figures import heatmap
+from viz.charts import figure
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -163,7 +163,7 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heatmap, "MOST_CELLS", 16)
+    monkeypatch.setattr(figure, "MOST_CELLS", 16)
     app = open_page("Ablation", model="some-llama", sentence=TEXT)
     n = len(runs.tokenizer(runs.handle_of("some-llama", "cpu")).encode(TEXT))
     cells = f"This map is not drawn: its {n} × {n} cells are more than the 16 that a browser"
