@@ -168,8 +168,7 @@ def further(
 ) -> tuple[list[list[Any]] | None, list[str]]:
     """Further columns, first `names` where there are any: row by row, and a line for each."""
     columns = ([list(map(escape, names))] if len(names) else []) + [
-        [escape(x) if isinstance(x, str) else x for x in np.asarray(values, object).ravel()]
-        for values in more.values()
+        [_said(x) for x in np.asarray(values, object).ravel()] for values in more.values()
     ]
     lines = ["<b>%{customdata[0]}</b>"] if len(names) else []
     lines += [
@@ -179,8 +178,16 @@ def further(
     return (list(map(list, zip(*columns, strict=True))) if columns else None), lines
 
 
+def _said(value: Any) -> Any:  # noqa: ANN401
+    """A number as it is, a text escaped; nothing for what is missing, which would read as 0."""
+    if isinstance(value, str):
+        return escape(value)
+    return "" if value is None or value != value else value
+
+
 def _form(column: Sequence[object]) -> str:
     """How the numbers of a column are written; texts as they are."""
-    if all(isinstance(x, int | np.integer) for x in column):
+    there = [x for x in column if not isinstance(x, str) or x]
+    if all(isinstance(x, int | np.integer) for x in there):
         return ":,"
-    return "" if column and isinstance(column[0], str) else f":{HOVER}"
+    return "" if isinstance(there[0], str) else f":{HOVER}"

@@ -43,11 +43,12 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     drawing, bars, cells = Drawing(chart, colors), chart.of(Bars), chart.cells
     lines = [line for line in chart.of(Line) if line.in_legend]
     names = [mark.name for mark in (*lines, *bars) if mark.name]
+    has_bar = any(line.shades for line in lines) or (cells is not None and not cells.scale.note)
     legend, below, above = legend_room(names)
     margin = {
         "l": rows_room(drawing.y and drawing.y.shown),
         "b": drawing.below + below,
-        "t": BAR_TOP if cells is not None and not cells.scale.note else above,
+        "t": BAR_TOP if has_bar else above,
     }
     parts = _parts(drawing)
     layout = {

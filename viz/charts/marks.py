@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from viz.charts.chart import SIGN, Bars, Cells, Frame, Line, Mark, Rule, Scale
-from viz.charts.colors import Entries, bar_traces, color_bar, colored, stops
+from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, stops
 from viz.charts.drawing import BAR_TOP, Drawing, Part, bold, further, hover, line_of
 from viz.charts.ink import ink as ink_on
 from viz.charts.room import rows_room
@@ -16,7 +16,7 @@ from viz.digits import HOVER, digits
 from viz.labels import escape
 from viz.theme import Palette, weight_shares
 
-WIDE_NAMES = 130  # pixels beside rows, from which on a narrow page has no room for a bar beyond
+WIDE_NAMES = 130  # pixels beside rows; with more a narrow page is too narrow for bar and name
 BAR_ABOVE = 34  # pixels from the cells to the middle of a bar that has words below it
 
 
@@ -173,7 +173,7 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
         lines = [escape(scale.note) or written, *lines]
     at = [line_of(chart.y, "y", drawing.y), line_of(chart.x, "x", drawing.x)]
     place = {"x": drawing.x and drawing.x.all, "y": drawing.y and drawing.y.all}
-    bar_place = _bar_place(drawing)
+    bar_place = _bar_place(drawing, scale)
     looks = colored(scale, colors, **bar_place)
     if not drawing.has_bar:
         looks = {name: x for name, x in looks.items() if name != "colorbar"} | {"showscale": False}
@@ -202,14 +202,17 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
     return part
 
 
-def _bar_place(drawing: Drawing) -> Entries:
-    """Where a colour bar may not stand as usual: beside wide names, and where words are above."""
-    wide = rows_room(drawing.y and drawing.y.shown) > WIDE_NAMES
-    left = {"xref": "container", "x": 0.01} if wide else {}
+def _bar_place(drawing: Drawing, scale: Scale) -> Entries:
+    """What a colour bar has of its own: its name above where names of rows leave little room, and
+    room below for words."""
+    place: Entries = {}
+    if scale.kind != "weight" and rows_room(drawing.y and drawing.y.shown) > WIDE_NAMES:
+        title = color_bar(scale, drawing.colors)["title"] | {"side": "top"}
+        place = {"title": title, "len": BAR_PIXELS}
     if not any(rule.text and rule.place[1] == "above" for rule in drawing.chart.of(Rule)):
-        return left
+        return place
     up = 1 + BAR_ABOVE / (drawing.height - BAR_TOP - drawing.below)
-    return {**left, "y": up, "yanchor": "middle"}  # see colors.ABOVE
+    return {**place, "y": up, "yanchor": "middle"}  # see colors.ABOVE
 
 
 def _on_the_scale(values: np.ndarray, scale: Scale, colors: Palette) -> np.ndarray:

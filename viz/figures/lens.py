@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.charts.chart import RING, Axis, Bars, Chart, Line, Pen, Scale, weights
+from viz.charts.colors import bar_traces, colored
 from viz.charts.ink import ink
-from viz.digits import HOVER, digits
-from viz.figures.build import widest
-from viz.figures.heatmap import Scale, bar_traces, colored, weights
-from viz.figures.lines import frame
-from viz.labels import LINE, NARROW, clipped, escape, thinned, token_labels
+from viz.digits import digits
+from viz.labels import clipped, escape, thinned, token_labels
 from viz.theme import Palette, template, weight_shares
 
 MOST_POSITIONS = 24  # columns whose tokens can still be read
@@ -19,9 +18,9 @@ LEAST_COLUMNS = 9  # room for so many, so that a short sentence is not drawn in 
 PHONE = 7  # columns that are readable on a phone; more scroll there
 PAGE = 14  # and on half a page
 ROW_PIXELS = 38
-TICK_CHARACTERS = 14
 HOVER_CHARACTERS = 40
 CHART_HEIGHT = 380
+MARGIN_OF_RANKS = 10**0.15  # beyond the first and the last rank
 MARGIN = {"t": 80, "b": 64}
 
 
@@ -123,7 +122,7 @@ def lens_map(
             hovertemplate="%{hovertext}<extra></extra>",
         )
     )
-    shares = weight_shares(values, colors) if scale.is_weight else values / scale.high
+    shares = weight_shares(values, colors) if scale.kind == "weight" else values / scale.high
     _write_cells(figure, grid, shares, colors)
     figure.add_traces(bar_traces(scale, colors, **bar))
     _frame(figure, grid, chosen, colors)
@@ -131,82 +130,27 @@ def lens_map(
     return figure
 
 
-def rank_curve(
-    rank: np.ndarray, chosen: int, vocab_size: int, colors: Palette, title: str
-) -> go.Figure:
+def rank_curve(rank: np.ndarray, chosen: int, vocab_size: int, title: str) -> Chart:
     """Rank of the final answer by layer at one position, (L + 1,), 0 = most likely; drawn from 1.
 
-    The axis is logarithmic with rank 1 on top. `chosen` is the row to ring; the title is escaped.
+    The axis is logarithmic with rank 1 on top. `chosen` is the row to ring.
     """
     places, names = rank + 1, row_names(len(rank))
-    shown = thinned(len(names), NARROW, widest(names[1:]) + LINE / 2, first=1)
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(len(names))),
-            y=places,
-            mode="lines+markers",
-            line={"color": colors.series[0], "width": 2},
-            marker={
-                "opacity": 1,
-                "size": [13 if row == chosen else 8 for row in range(len(names))],
-                "line": {
-                    "color": colors.frame,
-                    "width": [3 if row == chosen else 0 for row in range(len(names))],
-                },
-            },
-            customdata=names,
-            hovertemplate=f"%{{customdata}}: rank <b>%{{y:,}}</b> of {vocab_size:,}<extra></extra>",
-        )
-    )
+    more = {"of": [vocab_size] * len(places)}
+    curve = Line(range(len(places)), places, pen=Pen(0, size=8), more=more)
+    ring = Line([chosen], [places[chosen]], "chosen", RING, quiet=True, in_legend=False)
     worst = max(float(places.max()), 10.0)
-    figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
-    figure.update_xaxes(
-        title="after layer",
-        tickvals=list(shown),
-        ticktext=[names[row] for row in shown],
-        tickangle=0,
-        showgrid=False,
-        zeroline=False,
-    )
-    figure.update_yaxes(
-        title="rank, 1 on top (logarithmic)",
-        type="log",
-        range=[np.log10(worst) + 0.15, -0.15],
-        tickvals=[10**power for power in range(len(str(vocab_size)))],
-        tickformat=",",
-    )
-    return figure
+    ticks = {10**power: f"{10**power:,}" for power in range(len(str(vocab_size)))}
+    ends = worst * MARGIN_OF_RANKS, 1 / MARGIN_OF_RANKS
+    y = Axis("rank, 1 on top", kind="count", is_log=True, ends=ends, ticks=ticks)
+    return Chart(title, Axis("after layer", names=names), y, [curve, ring], height=CHART_HEIGHT)
 
 
-def most_likely_bars(
-    words: Sequence[str], probs: np.ndarray, colors: Palette, title: str
-) -> go.Figure:
-    """The most likely tokens of one cell and their probabilities, (K,); the title is escaped."""
-    places = list(range(len(words)))
-    figure = go.Figure(
-        go.Bar(
-            x=probs,
-            y=places,
-            orientation="h",
-            marker={"color": colors.accent},
-            text=[escape(digits(prob, 3)) for prob in probs],
-            textposition="outside",
-            cliponaxis=False,
-            customdata=[escape(word) for word in words],
-            hovertemplate=f"<b>%{{customdata}}</b> %{{x:{HOVER}}}<extra></extra>",
-        )
-    )
-    figure.update_layout(template=template(colors), title=escape(title), height=CHART_HEIGHT)
-    figure.update_xaxes(title="probability", range=[0, 1.12], tickvals=[0, 0.25, 0.5, 0.75, 1])
-    figure.update_yaxes(
-        tickvals=places,
-        ticktext=list(map(_tick_label, words)),
-        autorange="reversed",
-        showgrid=False,
-        ticks="outside",
-        ticklen=5,
-    )
-    return figure
+def most_likely_bars(words: Sequence[str], probs: np.ndarray, title: str) -> Chart:
+    """The most likely tokens of one cell and their probabilities, (K,)."""
+    bars = Bars(probs, ink="accent", is_written=True)
+    x = Axis("probability", ends=(0, 1.12), ticks=(0, 0.25, 0.5, 0.75, 1))
+    return Chart(title, x, Axis("", names=words), [bars], height=CHART_HEIGHT)
 
 
 def _hover_texts(grid: Grid) -> list[list[str]]:
@@ -226,10 +170,6 @@ def _hover_text(grid: Grid, row: int, column: int) -> str:
     ]
     entropy = f"entropy in nats {escape(digits(grid.entropy[row, column], 3))}"
     return "<br>".join([f"{name}, after token <b>{label}</b>", entropy, *lines])
-
-
-def _tick_label(label: str) -> str:
-    return escape(clipped(label, TICK_CHARACTERS))
 
 
 def _write_cells(figure: go.Figure, grid: Grid, shares: np.ndarray, colors: Palette) -> None:
@@ -260,8 +200,9 @@ def _frame(figure: go.Figure, grid: Grid, chosen: tuple[int, int], colors: Palet
     if position not in grid.positions:
         return
     column = ((0, len(grid.rows) - 1), {"width": 1.5, "dash": "dot"})
-    for rows, line in (column, ((row, row), {"width": 3})):
-        figure.add_shape(frame(rows, (position, position), {"color": colors.frame, **line}))
+    for (first, last), line in (column, ((row, row), {"width": 3})):
+        corners = {"x0": position - 0.5, "x1": position + 0.5, "y0": first - 0.5, "y1": last + 0.5}
+        figure.add_shape(type="rect", **corners, line={"color": colors.frame, **line})
 
 
 def _lay_out(figure: go.Figure, grid: Grid, colors: Palette) -> None:

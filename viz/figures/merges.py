@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from model.analysis.merges import Node, PreToken, walk
-from viz.figures.build import Extras, Sheet, build
 from viz.labels import clipped, escape, visible
-from viz.theme import Palette
+from viz.theme import Palette, template
 
 MOST_BYTES = 72  # drawn at once
 LEAST_BYTES = 16  # a shorter text leaves the right side empty
@@ -136,16 +135,17 @@ def merge_trees(
     ]
     marks = [trace for row in rows for trace in _written(*row, colors)]
     room = max(forest.width - GAP, LEAST_BYTES)
-    return build(
-        [*_lines(forest, colors), *marks],
-        colors,
-        Sheet(
-            min(MARGIN + ROW * (forest.top + 2), TALLEST), "From bytes (below) to tokens (above)"
-        ),
-        x={"range": [-1, room], "visible": False},
-        y=_rows_axis(forest),
-        extras=Extras(layout={"hovermode": "closest", "showlegend": False, "margin": MARGINS}),
-    )
+    layout = {
+        "template": template(colors),
+        "title": {"text": "From bytes (below) to tokens (above)"},
+        "height": min(MARGIN + ROW * (forest.top + 2), TALLEST),
+        "margin": MARGINS,
+        "xaxis": {"range": [-1, room], "visible": False, "automargin": False},
+        "yaxis": _rows_axis(forest) | {"automargin": False},
+        "hovermode": "closest",
+        "showlegend": False,
+    }
+    return go.Figure([*_lines(forest, colors), *marks], layout)
 
 
 def _rows_axis(forest: Forest) -> dict[str, object]:

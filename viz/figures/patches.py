@@ -1,16 +1,18 @@
-"""Figures of a picture's patches: alike positions, how far heads look, what each patch is worth."""
+"""Charts of a picture's patches: alike positions, how far heads look, what each patch is worth."""
 
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Scale
+from viz.charts.colors import colored
+from viz.charts.room import columns_room, rows_room
 from viz.digits import HOVER
-from viz.figures.build import Sheet, build
-from viz.figures.heatmap import Axis, Look, Scale, colored, heat_map, signed
 from viz.labels import NARROW, thinned
-from viz.theme import Palette
+from viz.theme import Palette, template
 
 TILES_HEIGHT = 520
 HEIGHT = 420
+COSINE = Scale("cosine", -1.0, 1.0, "signed")
 
 
 def tiles_of(cosines: np.ndarray) -> np.ndarray:
@@ -25,11 +27,10 @@ def tiles_of(cosines: np.ndarray) -> np.ndarray:
 def similarity_grid(cosines: np.ndarray, colors: Palette, title: str) -> go.Figure:
     """How alike the positions of patches are, (P, P) (Dosovitskiy et al. 2021, fig. 7)."""
     side = round(len(cosines) ** 0.5)
-    scale = signed("cosine", np.ones(1))
     cells = go.Heatmap(
         z=tiles_of(cosines).astype(np.float32),
         customdata=_names(side),
-        **colored(scale, colors),
+        **colored(COSINE, colors),
         hoverongaps=False,
         hovertemplate=(
             "patch <b>%{customdata[0]}</b> and patch <b>%{customdata[1]}</b><br>cosine "
@@ -37,14 +38,22 @@ def similarity_grid(cosines: np.ndarray, colors: Palette, title: str) -> go.Figu
         ),
     )
     middles = [i * (side + 1) + (side - 1) / 2 for i in range(side)]
-    axis = {"tickvals": middles, "ticktext": list(map(str, range(side))), "showgrid": False}
-    return build(
-        [cells],
-        colors,
-        Sheet(TILES_HEIGHT, title, top=80),
-        x=axis | {"title": "column of the patch", "scaleanchor": "y", "constrain": "domain"},
-        y=axis | {"title": "row of the patch", "autorange": "reversed", "constrain": "domain"},
-    )
+    axis = {
+        "tickvals": middles,
+        "ticktext": list(map(str, range(side))),
+        "showgrid": False,
+        "constrain": "domain",
+        "automargin": False,
+    }
+    layout = {
+        "template": template(colors),
+        "title": {"text": title},
+        "height": TILES_HEIGHT,
+        "margin": {"t": 80, "l": rows_room(None), "b": columns_room(None, 0)},
+        "xaxis": axis | {"title": "column of the patch", "scaleanchor": "y"},
+        "yaxis": axis | {"title": "row of the patch", "autorange": "reversed"},
+    }
+    return go.Figure([cells], layout)
 
 
 def _names(side: int) -> np.ndarray:
@@ -58,35 +67,23 @@ def _names(side: int) -> np.ndarray:
     return names
 
 
-def distance_curve(distances: np.ndarray, colors: Palette, title: str) -> go.Figure:
+def distance_curve(distances: np.ndarray, title: str) -> Chart:
     """How far each head looks in pixels, (L, H), by layer (Dosovitskiy et al. 2021, fig. 11)."""
     layers, heads = np.indices(distances.shape).reshape(2, -1)
-    dots = go.Scatter(
-        x=layers,
-        y=distances.ravel(),
-        mode="markers",
-        marker={"size": 10, "color": colors.accent, "opacity": 0.8},
-        customdata=[f"L{layer} H{head}" for layer, head in zip(layers, heads, strict=True)],
-        hovertemplate=f"<b>%{{customdata}}</b><br><b>%{{y:{HOVER}}}</b> pixels<extra></extra>",
+    dots = Line(
+        layers,
+        distances.ravel(),
+        pen=Pen("accent", None, size=10, opacity=0.8),
+        names=[f"L{layer} H{head}" for layer, head in zip(layers, heads, strict=True)],
     )
-    return build(
-        [dots],
-        colors,
-        Sheet(HEIGHT, title),
-        x={"title": "layer", "dtick": thinned(len(distances), NARROW, 27).step, "showgrid": False},
-        y={"title": "mean distance in pixels", "rangemode": "tozero"},
-    )
+    layer = Axis("layer", kind="whole", ticks=thinned(len(distances), NARROW, 27))
+    distance = Axis("mean distance", "pixels", from_zero=True)
+    return Chart(title, layer, distance, [dots], height=HEIGHT)
 
 
-def without_map(probabilities: np.ndarray, colors: Palette, title: str) -> go.Figure:
+def without_map(probabilities: np.ndarray, title: str) -> Chart:
     """The answer's probability where one patch after the other is masked, (P,), from 0 to 1."""
     side = round(len(probabilities) ** 0.5)
-    labels = list(map(str, range(side)))
-    return heat_map(
-        probabilities.reshape(side, side),
-        (Axis("row", labels), Axis("column", labels)),
-        Scale("probability", 0.0, 1.0),
-        colors,
-        title=title,
-        look=Look(turned=0, height=HEIGHT),
-    )
+    x, y = (Axis(name, names=list(map(str, range(side)))) for name in ("column", "row"))
+    cells = Cells(probabilities.reshape(side, side), Scale("probability"))
+    return Chart(title, x, y, [cells], height=HEIGHT, is_square=True)

@@ -259,7 +259,7 @@ CASES = (
     shown(token_maps.signed_map, grid(3, 5)[::-1], causal(3, 5), (WORDS[:3], WORDS), "bias", "T"),
     shown(token_maps.token_map, holes(3, 5), (WORDS[:3], WORDS), weights(), "T", causal(3, 5)),
     shown(translation.loss_bars, WORDS, line(5), [None, "<i>", None, None, "a long, long <b>"],
-          title="T"),
+          [7, 3, 9, 1, 4], title="T"),
     shown(translation.damage_map, WORDS[:4], {"no order": line(4), "no words": line(4, 2)},
           title="T"),
     shown(translation.alignment_map, shares(3, 4), (WORDS[:4], LAYERS), {(3, 1), (0, 2)},

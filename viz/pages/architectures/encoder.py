@@ -17,7 +17,7 @@ from viz.frame import controls, inspector, layout, links, settings, tables, word
 from viz.frame.page import Page
 from viz.frame.said import Word
 from viz.frame.view import View
-from viz.labels import token_labels, told_apart, visible
+from viz.labels import token_labels, told_apart
 from viz.pages import alive
 from viz.runs import Run, blanks
 
@@ -36,17 +36,15 @@ def render(view: View) -> None:
     _inspect(view)
     left, right = layout.two_up("contexts")
     with left:
-        beside = _both_sides(view, whole, in_turn.losses)
+        _both_sides(view, whole, in_turn.losses)
     with right:
-        masked_losses = _under_the_mask(view, whole, in_turn.losses, places)
+        _under_the_mask(view, whole, in_turn.losses, places)
     _ways_on(view, places)
-    losses = {view.model: in_turn.losses, **beside, MASKED: masked_losses}
     inspector.export(
         view,
         {
             **inspector.pattern_table(view),
             "Blanks": lambda: tables.csv([one._asdict() for one in found]),
-            "Losses": lambda: _losses_csv(whole.trace.tokens, losses),
         },
     )
 
@@ -121,7 +119,7 @@ def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
     return (runs.FIRST_MODEL, run) if is_same else None
 
 
-def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndarray]:
+def _both_sides(view: View, whole: Run, losses: np.ndarray) -> None:
     """Each token hidden among all others, beside a model that has those before it alone."""
     layout.section(
         "What is the context on the right worth?",
@@ -141,18 +139,14 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> dict[str, np.ndar
         words.notice(
             f"No {runs.FIRST_MODEL} with the same tokens is here to compare this sentence with."
         )
-        return {}
+        return
     name, run = found
     before = next_token_losses(run.trace.logits[:n], run.trace.ids[:n])
     pair = Predicted(view.model, losses), Predicted(name, before, 1)
-    layout.show_figure(
-        paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
-        key="both-sides",
-        alt=_alt(whole, pair),
-    )
+    chart = paired_bars(whole.trace.tokens[:n], pair, "Loss of each token")
+    layout.show_chart(chart, key="both-sides")
     _worth(view, losses, (name, run, before))
     _perplexities(view, losses, (name, run, before))
-    return {name: np.concatenate([[np.nan], before])}
 
 
 def _worth(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
@@ -198,24 +192,10 @@ def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndar
     inspector.checked(name, run.checking.result)
 
 
-def _alt(whole: Run, pair: tuple[Predicted, Predicted]) -> str:
-    labels = token_labels(whole.trace.tokens)
-    said = (
-        f"{one.name}: "
-        + ", ".join(
-            f"{labels[one.first + i]} {digits(float(loss), 2)}" for i, loss in enumerate(one.losses)
-        )
-        for one in pair
-    )
-    return f"−ln p of each token in nats. {'; '.join(said)}."
-
-
 # --- what the causal mask costs ---------------------------------------------------------------
 
 
-def _under_the_mask(
-    view: View, whole: Run, losses: np.ndarray, places: Sequence[int]
-) -> np.ndarray:
+def _under_the_mask(view: View, whole: Run, losses: np.ndarray, places: Sequence[int]) -> None:
     """The same encoder with each token attending to itself and those before it alone."""
     layout.section(
         "What does a causal mask cost?",
@@ -228,11 +208,10 @@ def _under_the_mask(
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
-    layout.show_figure(
-        paired_bars(whole.trace.tokens[:n], pair, view.colors, "Loss of each token"),
-        key="under-the-mask",
-        alt=_alt(whole, pair),
+    chart = paired_bars(
+        whole.trace.tokens[:n], pair, "Loss of each token, without a mask and with one"
     )
+    layout.show_chart(chart, key="under-the-mask")
     words.facts(
         [
             (digits(perplexity(found), 2), f"pseudo-perplexity, {name}")
@@ -242,7 +221,6 @@ def _under_the_mask(
     if is_causal and places:
         _cost_of_blanks(view, whole, list(places))
     words.caption("The model was not trained with this mask: a part of the cost is that it is new.")
-    return masked
 
 
 def _cost_of_blanks(view: View, whole: Run, places: list[int]) -> None:
@@ -286,12 +264,6 @@ def _ways_on(view: View, places: tuple[int, ...]) -> None:
             ),
         ]
     )
-
-
-def _losses_csv(tokens: tuple[str, ...], losses: dict[str, np.ndarray]) -> bytes:
-    n = max(map(len, losses.values()))
-    columns = {f"{name} (nats)": values for name, values in losses.items()}
-    return tables.csv({"token": [visible(token) for token in tokens[:n]], **columns})
 
 
 PAGE = Page(

@@ -10,7 +10,7 @@ from model.analysis.patches import mean_distances
 from model.config import VisionConfig
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
-from viz.frame import controls, given, heads, inspector, layout, state, tables, words
+from viz.frame import controls, given, heads, inspector, layout, state, words
 from viz.frame.page import Page
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
@@ -40,7 +40,7 @@ def render(view: View) -> None:
     inspector.formula("model.embeddings.PatchEmbedding")
     inspector.attention(view.record)
     inspector.source("model.analysis.patches.rollout", "model.embeddings.PatchEmbedding")
-    inspector.export(view, _tables(view, config))
+    inspector.export(view, inspector.pattern_table(view))
 
 
 def _settings(view: View) -> Settings:
@@ -84,12 +84,8 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
         "Dark: the answer stands without it. Pale: without this patch it would fall.",
     )
     after = _probabilities(pictures.without_each(view.handle, pixels))[:, best]
-    layout.show_figure(
-        without_map(after, view.colors, f"Probability of {best} without the patch"),
-        key="without",
-        alt=f"Grid of patches: without one the probability of {best} is between "
-        f"{digits(float(after.min()), 3)} and {digits(float(after.max()), 3)}.",
-    )
+    chart = without_map(after, f"Probability of {best} without the patch")
+    layout.show_chart(chart, key="without")
     side = config.image_size // config.patch_size
     row, column = divmod(int(after.argmin()), side)
     least = float(after.min())
@@ -148,13 +144,8 @@ def _distances(view: View, config: VisionConfig) -> None:
         "Weights on patches alone, in pixels from corner to corner of two patches "
         "(Dosovitskiy et al. 2021, fig. 11).",
     )
-    found = _looks(view, config)
-    layout.show_figure(
-        distance_curve(found, view.colors, "Mean attention distance by layer"),
-        key="distances",
-        alt="Mean attention distance of each head by layer: "
-        + ", ".join(f"L{i} {digits(float(x.mean()), 1)} pixels" for i, x in enumerate(found)),
-    )
+    chart = distance_curve(_looks(view, config), "Mean attention distance by layer")
+    layout.show_chart(chart, key="distances")
 
 
 def _looks(view: View, config: VisionConfig) -> np.ndarray:
@@ -162,13 +153,6 @@ def _looks(view: View, config: VisionConfig) -> np.ndarray:
     side = config.image_size // config.patch_size
     records: Sequence = view.group.records
     return np.stack([mean_distances(x.pattern, side, config.patch_size) for x in records])
-
-
-def _tables(view: View, config: VisionConfig) -> inspector.Tables:
-    return {
-        **inspector.pattern_table(view),
-        "Distances": lambda: tables.matrix_csv(_looks(view, config), corner="layer \\ head"),
-    }
 
 
 PAGE = Page(

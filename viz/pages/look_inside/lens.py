@@ -8,7 +8,6 @@ import streamlit as st
 
 from model.analysis.lens import LogitLens
 from viz import formulas, runs
-from viz.digits import digits
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
@@ -166,29 +165,17 @@ def _grid_alt(grid: Grid, colour: str) -> str:
 
 def _cell(reading: Reading) -> None:
     """The chosen position through the layers, and the chosen cell's most likely tokens."""
-    lens, position, colors = reading.lens, reading.position, reading.view.colors
-    ranks_there = lens.rank[:, reading.at]
-    places = ranks_there + 1
+    lens, position = reading.lens, reading.position
     answer = clipped(reading.words(-1, position)[0], LABEL_CHARACTERS)
     labels, probs = reading.words(reading.row, position), lens.probs[reading.row, reading.at]
-    rank_title = f"Rank of the final answer “{answer}”"
-    ranks = zip(row_names(len(places)), places, strict=True)
-    bars_title = f"Most likely tokens: {reading.cell_name}"
+    ranks, n_words = lens.rank[:, reading.at], len(reading.vocabulary)
     left, right = layout.two_up("cell")
     with left:
-        layout.show_figure(
-            rank_curve(ranks_there, reading.row, len(reading.vocabulary), colors, rank_title),
-            key="rank",
-            alt=f"{rank_title} by layer: "
-            + ", ".join(f"{name} {place:,}" for name, place in ranks),
-        )
+        title = f"Rank of the final answer “{answer}”"
+        layout.show_chart(rank_curve(ranks, reading.row, n_words, title), key="rank")
     with right:
-        layout.show_figure(
-            most_likely_bars(labels, probs, colors, bars_title),
-            key="most-likely",
-            alt=f"Most likely tokens at {reading.cell_name}: "
-            + ", ".join(f"{label} {digits(p, 3)}" for label, p in zip(labels, probs, strict=True)),
-        )
+        title = f"Most likely tokens: {reading.cell_name}"
+        layout.show_chart(most_likely_bars(labels, probs, title), key="most-likely")
 
 
 def _formulas(reading: Reading) -> None:

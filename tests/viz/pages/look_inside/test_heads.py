@@ -51,7 +51,7 @@ def stored() -> dict:
 
 def test_the_points_are_the_surveys() -> None:
     app = open_page(PAGE, across="near", up="previous", colour_by="broad", layer="L1", head="H6")
-    (points,) = chart(app, "heads").data
+    points, *_ = chart(app, "heads").data
     measures = stored()["groups"]["decoder.attn"]["measures"]
     for axis, name in (("x", "near"), ("y", "previous")):
         assert numbers(points[axis]) == pytest.approx(np.ravel(measures[name]["values"]))
@@ -137,7 +137,7 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
     assert chart(app, "heads").data and "Until then other numbers" in " ".join(captions(app))
     app = finished(_text_of(app, text))
     assert any(f"{found.tokens} tokens of mine.txt" in line for line in captions(app))
-    (points,) = chart(app, "heads").data
+    points, *_ = chart(app, "heads").data
     for axis, name in (("x", "entropy"), ("y", "near")):
         assert numbers(points[axis]) == pytest.approx(
             found.measured("decoder.attn")[name].values.ravel()
@@ -194,7 +194,7 @@ def test_on_a_sentence_the_points_are_there_for_another_model(shelf: Path) -> No
     (line,) = lines(app, "note")
     assert "python -m model survey --checkpoint rope --text-file TEXT" in line
     loaded = checkpoint.load("rope", "cpu")
-    (points,) = chart(app, "heads").data
+    points, *_ = chart(app, "heads").data
     n_heads = loaded.config.n_layers * loaded.config.n_heads
     assert len(numbers(points["x"])) == len(numbers(points["y"])) == n_heads
     scores = copying_scores(loaded.model)

@@ -27,7 +27,7 @@ def test_lens_page_shows_what_every_layer_says() -> None:
     assert [html.unescape(x) for x in written["text"][-len(said) :]] == [
         f"<b>{x}</b>" for x in labels
     ]
-    (rank,) = chart(app, "rank").data
+    rank, _ = chart(app, "rank").data
     assert numbers(rank["y"]) == pytest.approx(lens.rank[:, 7] + 1)
     (bars,) = chart(app, "most-likely").data
     assert numbers(bars["x"]) == pytest.approx(lens.probs[2, 7], abs=1e-6)

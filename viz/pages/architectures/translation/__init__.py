@@ -32,16 +32,11 @@ def render(view: View) -> None:
     words.continued(f"{view.sentence} → ", target_text(runs.tokenizer(view.handle), written.ids))
     _inspect(view)
     of_beams = beams.section(view, written)
-    of_text, fed = forcing.section(view)
-    csv = {
-        **inspector.pattern_table(view),
-        **of_beams,
-        **of_text,
-        **alignment.section(view),
-        **damage.section(view, written, fed, way),
-        **cache.section(view, written),
-    }
-    inspector.export(view, csv)
+    fed = forcing.section(view)
+    alignment.section(view)
+    damage.section(view, written, fed, way)
+    cache.section(view, written)
+    inspector.export(view, {**inspector.pattern_table(view), **of_beams})
 
 
 def _more_of_writing(view: View, way: str) -> None:

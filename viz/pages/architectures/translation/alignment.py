@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
-from model.analysis.alignment import strongest_links
 from viz.digits import digits
 from viz.figures.translation import alignment_map, error_rate_map
-from viz.frame import controls, inspector, layout, settings, state, tables, words
-from viz.frame.examples import Pair, pair_of, pairs
+from viz.frame import controls, inspector, layout, settings, state, words
+from viz.frame.examples import pair_of, pairs
 from viz.frame.view import View
 from viz.labels import words_of
 from viz.runs import translating
@@ -26,7 +24,7 @@ class Shown:
     picked: Picked
 
 
-def section(view: View) -> inspector.Tables:
+def section(view: View) -> None:
     """Draw it for this sentence, where it is one of those, and for all of them."""
     layout.section(
         "Agreement with an alignment by hand",
@@ -44,14 +42,9 @@ def section(view: View) -> inspector.Tables:
     examples, is_input = _examples(), _is_input()
     rates = translating.error_rates(view.handle, examples, is_input=is_input)
     left, right = layout.two_up("alignment")
-    best = np.unravel_index(int(rates.argmin()), rates.shape)
     with left:
-        layout.show_figure(
-            error_rate_map(rates, view.colors, "Alignment error rate, all sentences"),
-            key="error-rates",
-            alt=f"Alignment error rate of {rates.size} heads and means: smallest "
-            f"{digits(rates.min(), 3)} in L{best[0]}, largest {digits(rates.max(), 3)}.",
-        )
+        chart = error_rate_map(rates, "Alignment error rate, all sentences")
+        layout.show_chart(chart, key="error-rates")
     with right:
         _map(view, shown)
     inspector.formula("model.analysis.alignment.agreement")
@@ -60,7 +53,6 @@ def section(view: View) -> inspector.Tables:
         "model.analysis.alignment.merged_to_words",
         "model.analysis.alignment.strongest_links",
     )
-    return {"Alignment error rates": lambda: tables.matrix_csv(rates, corner="layer \\ head")}
 
 
 def _agreement(view: View, shown: Shown) -> None:
@@ -104,17 +96,5 @@ def _map(view: View, shown: Shown) -> None:
     run = translating.aligned(view.handle, pair.source, pair.target)
     matrix = translating.between_words(shown.picked(run.patterns), run, is_input=_is_input())
     sides = (words_of(run.source)[1], words_of(run.target)[1])
-    layout.show_figure(
-        alignment_map(matrix, sides, pair.links, view.colors, f"This sentence, {shown.name}"),
-        key="alignment",
-        alt=_alt(matrix, sides, pair),
-    )
-
-
-def _alt(matrix: np.ndarray, sides: tuple[list[str], list[str]], pair: Pair) -> str:
-    found = strongest_links(matrix)
-    n_right = len(found & pair.links)
-    named = ", ".join(f"{sides[1][j]} to {sides[0][i]}" for i, j in sorted(found)[:12])
-    return (
-        f"Each German word and the English word it attends to most, {n_right} as by hand: {named}."
-    )
+    chart = alignment_map(matrix, sides, pair.links, f"This sentence, {shown.name}")
+    layout.show_chart(chart, key="alignment")

@@ -7,13 +7,13 @@ from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.translation import cache_growth
 from viz.formulas import cache_with_numbers
-from viz.frame import inspector, layout, tables, words
+from viz.frame import inspector, layout, words
 from viz.frame.view import View
 from viz.runs import translating
 
 
-def section(view: View, written: Written) -> inspector.Tables:
-    """Draw both parts, measured in this run. Gives back what can be saved."""
+def section(view: View, written: Written) -> None:
+    """Draw both parts, measured in this run."""
     layout.section(
         "KV cache: two parts",
         "Keys and values of the German grow with it; those of the English are computed once.",
@@ -22,17 +22,12 @@ def section(view: View, written: Written) -> inspector.Tables:
     end_id = runs.tokenizer(view.handle).end_id
     target = tuple(i for i in written.ids if i != end_id)
     parts = translating.cache_parts(view.handle, view.sentence, target)
-    layout.show_figure(
-        cache_growth(parts.own, parts.of_source, view.colors, "Bytes in the cache, by token"),
-        key="cache-parts",
-        alt=f"The cache after {len(parts.own) - 1} German tokens: {bytes_text(parts.own[-1])} of "
-        f"self-attention and {bytes_text(parts.of_source[-1])} of cross-attention.",
-    )
+    chart = cache_growth(parts.own, parts.of_source, "Bytes in the cache, by token")
+    layout.show_chart(chart, key="cache-parts")
     _bytes(view, parts)
     inspector.source(
         "model.decoding.kv_cache.StaticLayerCache", "model.decoding.cache_run.two_parts"
     )
-    return {"Bytes of the cache": lambda: _csv(parts)}
 
 
 def _bytes(view: View, parts: TwoParts) -> None:
@@ -60,14 +55,4 @@ def _bytes(view: View, parts: TwoParts) -> None:
         expected == measured,
         f"measured {measured[0]:,} and {measured[1]:,} bytes; by the sizes in the config "
         f"{expected[0]:,} and {expected[1]:,}.",
-    )
-
-
-def _csv(parts: TwoParts) -> bytes:
-    return tables.csv(
-        {
-            "german_tokens": list(range(len(parts.own))),
-            "self_bytes": parts.own,
-            "cross_bytes": parts.of_source,
-        }
     )

@@ -7,7 +7,7 @@ from model.decoding.translation import Written
 from viz import runs
 from viz.digits import digits
 from viz.figures.translation import damage_map
-from viz.frame import controls, inspector, layout, settings, state, tables, words
+from viz.frame import controls, inspector, layout, settings, state, words
 from viz.frame.view import View
 from viz.labels import words_of
 from viz.runs import translating
@@ -15,8 +15,8 @@ from viz.runs import translating
 ALLOWED = 1e-4  # nats, of losses that should be the same
 
 
-def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> inspector.Tables:
-    """Draw it for the typed German, else for the model's own; gives back what can be saved."""
+def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> None:
+    """Draw it for the typed German, else for the model's own."""
     row = layout.section(
         "What is lost without the order of the English",
         "The same German is fed in; only what the decoder attends to changes.",
@@ -40,17 +40,13 @@ def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> ins
     groups, labels = words_of(tokens) if target else ([], [])
     groups, labels = [*groups, len(labels)], [*labels, "⟨end⟩"]
     by_word = {name: np.bincount(groups, weights=values) for name, values in losses.items()}
-    layout.show_figure(
-        damage_map(labels, by_word, view.colors, "Loss of each German word, in nats"),
-        key="damage",
-        alt="Loss of the German, in nats: "
-        + ", ".join(f"{name} {digits(float(x.sum()), 1)}" for name, x in losses.items()),
+    layout.show_chart(
+        damage_map(labels, by_word, "Loss of each German word, in nats"), key="damage"
     )
     _verdict(losses)
     inspector.source(
         "model.analysis.source.losses_when_damaged", "model.analysis.source.target_losses"
     )
-    return {"Losses under damage": lambda: _csv(labels, by_word)}
 
 
 def _verdict(losses: dict[str, np.ndarray]) -> None:
@@ -66,7 +62,3 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
         words.notice("Nothing is lost here: the German is as likely under each.")
         return
     words.notice(f"Most is lost under “{worst}”: {digits(more[worst], 1)} nats more than as it is.")
-
-
-def _csv(labels: list[str], losses: dict[str, np.ndarray]) -> bytes:
-    return tables.csv({"word": labels, **losses})

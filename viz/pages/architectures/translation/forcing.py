@@ -8,19 +8,19 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
-from viz.frame import controls, inspector, layout, settings, tables, words
+from viz.frame import controls, inspector, layout, settings, words
 from viz.frame.examples import pair_of
 from viz.frame.kinds import Text
 from viz.frame.said import Word
 from viz.frame.view import View
-from viz.labels import clipped, token_labels, told_apart, visible, words_of
+from viz.labels import clipped, token_labels, told_apart, words_of
 from viz.runs import Run, translating
 
 LABEL = 24
 
 
-def section(view: View) -> tuple[inspector.Tables, tuple[int, ...]]:
-    """Draw it for the German that is typed; gives back what can be saved, and the ids fed in."""
+def section(view: View) -> tuple[int, ...]:
+    """Draw it for the German that is typed; gives back the ids fed in."""
     row = layout.section(
         "Teacher forcing and free running",
         "Feed a German text in: what did the model expect at each token?",
@@ -33,12 +33,12 @@ def section(view: View) -> tuple[inspector.Tables, tuple[int, ...]]:
     fed = tuple(runs.tokenizer(view.handle).encode(text)) if text.strip() else ()
     if not fed:
         words.notice("Type the German of the sentence above to feed it in.")
-        return {}, ()
+        return ()
     run = runs.run_translation(view.handle, view.sentence, fed)
     _say_what_was_cut(view, text, run)
     losses = next_token_losses(run.trace.logits, run.trace.ids)
     _draw(view, run, losses)
-    return {"Losses of the German fed in": lambda: _csv(run, losses)}, fed
+    return fed
 
 
 def _setting(view: View) -> Text:
@@ -66,15 +66,8 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
         for i, came in zip(most_likely.tolist(), run.trace.ids[1:].tolist(), strict=True)
     ]
     tokens = run.trace.tokens[1:]
-    layout.show_figure(
-        loss_bars(tokens, losses, own, view.colors, "Loss of each token fed in"),
-        key="forced",
-        alt=f"−ln p of {len(tokens)} tokens: "
-        + ", ".join(
-            f"{label} {digits(loss, 2)}"
-            for label, loss in zip(token_labels(tokens), losses, strict=True)
-        ),
-    )
+    chart = loss_bars(tokens, losses, own, run.trace.ids[1:], "Loss of each token fed in")
+    layout.show_chart(chart, key="forced")
     free = _free(view)
     words.facts(
         [
@@ -120,13 +113,3 @@ def _per_word(run: Run) -> str:
     losses, n_words = next_token_losses(trace.logits, trace.ids), len(words_of(trace.tokens[1:])[1])
     per_word = float(losses.sum()) / n_words
     return digits(per_word, 3)
-
-
-def _csv(run: Run, losses: np.ndarray) -> bytes:
-    return tables.csv(
-        {
-            "token": [visible(token) for token in run.trace.tokens[1:]],
-            "id": run.trace.ids[1:],
-            "loss_nats": losses,
-        }
-    )

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from viz.digits import digits
 from viz.figures.heads import Measured, head_scatter
 from viz.frame import (
     controls,
@@ -126,11 +125,10 @@ def _axes(names: Sequence[str]) -> tuple[str, str, str]:
 def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     across, up, colour = (_measured(reading, name) for name in axes)
     chosen = view.layer * reading.n_heads + view.head
-    layout.show_figure(
-        head_scatter(reading.names, across, up, colour, chosen, view.colors),
+    layout.show_chart(
+        head_scatter(reading.names, across, up, colour, chosen),
         key="heads",
-        alt=_alt(reading, (across, up)),
-        on_pick=lambda place: _choose(reading, (across, up), place),
+        on_pick=lambda _, number: _choose(reading, number),
     )
 
 
@@ -158,30 +156,10 @@ def _measured(reading: Reading, name: str) -> Measured:
     return Measured(about.name, reading.values(name), about.is_signed)
 
 
-def _is_number(value: float) -> bool:
-    return value == value
-
-
-def _choose(reading: Reading, axes: tuple[Measured, Measured], place: component.Place) -> None:
+def _choose(reading: Reading, number: int) -> None:
     """Choose the head whose point was clicked."""
-    wanted = float(place["x"]), float(place["y"])
-    distances = [
-        abs(x - wanted[0]) + abs(y - wanted[1])
-        for x, y in zip(axes[0].values, axes[1].values, strict=True)
-    ]
-    drawn = [i for i, distance in enumerate(distances) if _is_number(distance)]
-    if drawn:
-        layer, head = divmod(min(drawn, key=distances.__getitem__), reading.n_heads)
-        state.put((settings.LAYER, layer), (settings.HEAD, head))
-
-
-def _alt(reading: Reading, axes: tuple[Measured, Measured]) -> str:
-    points = (
-        f"{name} {digits(float(x), 2)}, {digits(float(y), 2)}"
-        for name, x, y in zip(reading.names, axes[0].values, axes[1].values, strict=True)
-        if _is_number(x) and _is_number(y)
-    )
-    return f"{axes[1].name} by {axes[0].name} of each head: {'; '.join(points)}."
+    layer, head = divmod(number, reading.n_heads)
+    state.put((settings.LAYER, layer), (settings.HEAD, head))
 
 
 def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
