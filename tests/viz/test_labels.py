@@ -16,6 +16,7 @@ from viz.labels import (
     clipped,
     escape,
     signs,
+    thinned,
     token_labels,
     told_apart,
     visible,
@@ -195,3 +196,22 @@ def test_words_of_pieces_and_of_characters_are_the_same() -> None:
     assert groups == [0, 0, 0, *9 * [1], *5 * [2], 3], "a space is of the word after it"
     assert words_of([" ", " "]) == ([0, 0], ["␣␣"])
     assert words_of(["a", " "])[0] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("n", "pixels", "each", "first", "step"),
+    [
+        (6, 78, 13, 0, 1),
+        (6, 77, 13, 0, 2),
+        (30, 242, 13, 0, 2),
+        (31, 380, 27, 1, 5),
+        (1000, 20, 1, 0, 50),
+        (1, 0, 13, 0, 1),
+        (3, 1, 100, 0, 5),
+        (0, 5, 13, 0, 1),
+    ],
+)
+def test_every_so_many_labels_are_shown_as_have_room(
+    n: int, pixels: float, each: float, first: int, step: int
+) -> None:
+    assert thinned(n, pixels, each, first) == range(first, n, step)

@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 from model.analysis.merges import Node
 
 from viz.figures import (  # isort: skip
-    ablation, attribution, beam, blanks, block, build, cache, cheaper, cost, cost_times, depth,
-    explanation, heads, heatmap, kernels, lens, masks, merges, patches, patching, positions,
+    ablation, attribution, beam, blanks, block, cache, cheaper, cost, cost_times, depth,
+    explanation, heads, kernels, lens, masks, merges, patches, patching, positions,
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
@@ -98,7 +98,6 @@ CLOUD = explanation.Cloud(
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
 FORECAST = cost_times.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
-AXES = heatmap.Axis("row", ["a", "b", "c"]), heatmap.Axis("column", ["3", "0", "1", "2"])
 
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
@@ -128,8 +127,6 @@ CASES = (
           "GELU", (line(4, 0.1), line(4, 0.7)), title="T"),
     shown(block.neuron_bars, line(4, -1), title="T"),
     shown(block.heights, line(4), {"attention": line(3, 0.1), "MLP": line(3, 0.2)}, title="T"),
-    shown(build.build, [go.Bar(x=["a", "b", "c"], y=line(3))], sheet=build.Sheet(300, "T"),
-          x={"title": "across"}, y={"title": "up"}),
     shown(cache.cache_map, grid(3, 5, 0.2), 4, 2, WORDS, title="T"),
     shown(cache.cache_map, grid(2, 5, 0.2), 3, 3, WORDS, title="T"),
     shown(cache.cache_map, grid(2, 5, 0.2), 0, 3, WORDS, title="T"),
@@ -167,11 +164,6 @@ CASES = (
           heads.Measured("correlation", np.array([0.4, 0.1, -0.2, np.nan]), is_signed=True), 0),
     shown(heads.head_scatter, LAYERS, heads.Measured("alike", 1 - 1e-8 * line(3)),
           heads.Measured("apart", line(3)), heads.Measured("colour", line(3, 2)), 0),
-    shown(heatmap.heat_map, holes(3, 4), AXES, heatmap.weights(), title="T",
-          hidden=heatmap.Hidden(~causal(3, 4))),
-    shown(heatmap.heat_map, np.broadcast_to(0.5, (2000, 1001)), AXES, heatmap.weights(),
-          title="T"),
-    shown(heatmap.token_map, grid(5, 5), WORDS, heatmap.signed("score", grid(5, 5)), title="T"),
     shown(kernels.fitted_curve, (line(4, 0.1), line(4, 5)), (line(3), line(3, 2), line(3, 3)),
           (1.5, 2.5)),
     shown(kernels.weights_by_place, line(4), line(4, 0.1, 0.02), 1.3),

@@ -22,7 +22,7 @@ import { enlargement, roomOnWall } from "../wall.js";
 /** @import { Axis, Chart, DrawnLayout } from "../plotly.js" */
 /** @import { Palette } from "../wire.js" */
 
-/** How viz/figures/labels.py escapes a label for Plotly; a test compares. */
+/** How viz/labels.py escapes a label for Plotly; a test compares. */
 export const UNESCAPED = /** @type {Record<string, string>} */ ({
   "&amp;": "&",
   "&lt;": "<",

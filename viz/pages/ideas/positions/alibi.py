@@ -49,7 +49,7 @@ def _slopes(view: View) -> None:
     with right:
         bias = record.added[view.head]
         title = f"{view.head_name} of this model: what is added to its scores"
-        chart = signed_map(bias, record.mask, (view.tokens,) * 2, "bias", title)
+        chart = signed_map(bias, record.mask, (view.tokens, view.tokens), "bias", title)
         layout.show_chart(chart, key="bias")
     verdicts.properties(positions.checks(view.handle, view.sentence))
     written = alibi(config.n_heads)
@@ -110,7 +110,7 @@ def _pattern(view: View) -> None:
             layout.show_chart(chart, key=key)
     left, right = layout.two_up("difference")
     with left:
-        title, both = f"{view.head_name}: weight with the bias − without", (view.tokens,) * 2
+        title, both = f"{view.head_name}: weight with the bias − without", (view.tokens, view.tokens)
         chart = signed_map(view.pattern - plain, record.mask, both, "difference", title)
         layout.show_chart(chart, key="pattern-difference")
     with right:
