@@ -195,13 +195,8 @@ def escape(text: str) -> str:
     return text.translate(_ESCAPED)
 
 
-def axis_labels(tokens: Sequence[str]) -> list[str]:
-    """Escaped labels; equal ones differ by invisible characters, so that rows stay apart."""
-    return unique(token_labels(tokens))
-
-
 def unique(texts: Iterable[str]) -> list[str]:
-    """Labels that stand for no tokens, such as words, escaped and told apart the same way."""
+    """Escaped labels; equal ones differ by invisible characters, so that rows stay apart."""
     counts: dict[str, int] = {}
     labels = []
     for label in map(escape, texts):

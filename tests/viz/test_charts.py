@@ -197,3 +197,13 @@ def test_the_colour_bar_of_a_row_keeps_clear_of_the_titles(n_tokens: int) -> Non
     (bar,) = (x.colorbar for x in drawn.data if x.showscale)
     pixels = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
     assert 24 <= (bar.y - 1) * pixels <= drawn.layout.margin.t - 40
+
+
+def test_of_few_whole_numbers_each_has_its_tick_and_of_many_some() -> None:
+    """A tick at each of a thousand numbers would keep a browser busy for a minute."""
+    axes = [
+        figure(Chart("", Axis("n", kind="whole"), Axis("y"), [mark]), LIGHT)["layout"]["xaxis"]
+        for n in (5, 1024)
+        for mark in (Bars(np.ones(n), at=range(n)), Line(range(n), np.ones(n)))
+    ]
+    assert [axis.get("dtick") for axis in axes] == [1, 1, None, None]

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from tests.viz.builders import stories
 from viz.labels import (
-    axis_labels,
     clipped,
     escape,
     signs,
     thinned,
     token_labels,
     told_apart,
+    unique,
     visible,
     word_groups,
     word_labels,
@@ -172,7 +172,7 @@ def test_escaped_text_reads_as_the_text(text: str) -> None:
 
 @given(st.lists(any_text, max_size=12))
 def test_axis_labels_are_unique_and_no_markup(tokens: list[str]) -> None:
-    labels = axis_labels(tokens)
+    labels = unique(token_labels(tokens))
     assert len(labels) == len(set(labels)) == len(tokens)
     for label, shown in zip(labels, token_labels(tokens), strict=True):
         assert not set("<>$%") & set(label)

@@ -43,12 +43,12 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     drawing, bars, cells = Drawing(chart, colors), chart.of(Bars), chart.cells
     lines = [line for line in chart.of(Line) if line.in_legend]
     names = [mark.name for mark in (*lines, *bars) if mark.name]
-    has_bar = any(line.shades for line in lines) or (cells is not None and not cells.scale.note)
+    has_top = cells is not None or any(line.shades for line in lines)  # room for a colour bar
     legend, below, above = legend_room(names)
     margin = {
         "l": rows_room(drawing.y and drawing.y.shown),
         "b": drawing.below + below,
-        "t": BAR_TOP if has_bar else above,
+        "t": BAR_TOP if has_top else above,
     }
     parts = _parts(drawing)
     layout = {
@@ -115,7 +115,9 @@ def _y_axis(drawing: Drawing) -> Entries:
 def _axis(drawing: Drawing, axis: Axis, labels: Labels | None, values: np.ndarray) -> Entries:
     found: Entries = {"title": {"text": escape(axis.head)}, "automargin": False}
     if labels is not None:
-        return found | labels.axis | ({"range": list(axis.ends)} if axis.ends else {})
+        return (
+            found | labels.axis | ({"range": list(axis.ends)} if axis.ends else {}) | _ticks(axis)
+        )
     found |= NUMBERS[axis.kind][1]
     if axis.kind == "whole" and _span(drawing.chart, axis, values) <= FEW:
         found["dtick"] = 1  # else Plotly marks halves, too
@@ -130,10 +132,15 @@ def _axis(drawing: Drawing, axis: Axis, labels: Labels | None, values: np.ndarra
     elif any(bar.is_written for bar in drawing.chart.of(Bars)) and not axis.is_log:
         reach = 1.3 * (float(np.abs(values).max(initial=0.0)) or 1.0)
         found["range"] = [-reach if (values < 0).any() else 0.0, reach]
-    if axis.ticks is not None:
-        texts = axis.ticks if isinstance(axis.ticks, Mapping) else {x: f"{x:g}" for x in axis.ticks}
-        found |= {"tickvals": list(texts), "ticktext": list(texts.values())}
-    return found
+    return found | _ticks(axis)
+
+
+def _ticks(axis: Axis) -> Entries:
+    """The places that are numbered, where a chart says which."""
+    if axis.ticks is None:
+        return {}
+    texts = axis.ticks if isinstance(axis.ticks, Mapping) else {x: f"{x:g}" for x in axis.ticks}
+    return {"tickvals": list(texts), "ticktext": list(texts.values())}
 
 
 def _decades(values: np.ndarray) -> int:
@@ -149,7 +156,7 @@ def _span(chart: Chart, axis: Axis, values: np.ndarray) -> float:
     if chart.cells is not None:
         return chart.cells.values.shape[1 if axis is chart.x else 0]
     finite = values[np.isfinite(values)]
-    return float(np.ptp(finite)) if len(finite) else 0.0
+    return float(np.ptp(finite)) if len(finite) else math.inf
 
 
 def _values(chart: Chart, side: str) -> np.ndarray:
@@ -157,6 +164,8 @@ def _values(chart: Chart, side: str) -> np.ndarray:
     along = [getattr(line, side) for line in chart.of(Line)]
     if (side == "x") == chart.is_sideways:
         along += [bar.values for bar in chart.of(Bars)]
+    else:
+        along += [bar.at for bar in chart.of(Bars) if bar.at is not None]
     return np.concatenate([np.asarray(x, float).ravel() for x in along]) if along else np.zeros(0)
 
 

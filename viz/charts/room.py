@@ -34,13 +34,14 @@ def legend_room(names: Sequence[str]) -> tuple[dict[str, Any], int, int]:
 
     Beside the title where it is short, else below, where it takes as many lines as it needs.
     """
+    place: dict[str, Any] = {"traceorder": "normal"}  # Plotly turns that of stacked bars around
     if len(names) < 2:
         return {}, 0, 44
     wide = sum(label_width(name) + ENTRY for name in names)
     if wide <= BESIDE_TITLE:
-        return {}, 0, 84
-    place = {"orientation": "h", "x": 0, "xanchor": "left", "traceorder": "normal",
-             "y": 0, "yref": "container", "yanchor": "bottom"}  # fmt: skip
+        return place, 0, 84
+    place |= {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "container",
+              "yanchor": "bottom"}  # fmt: skip
     return place, 12 + LEGEND_LINE * math.ceil(wide / NARROW), 44
 
 

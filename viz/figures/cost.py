@@ -22,7 +22,9 @@ def share_bars(parts: Mapping[str, Sequence[int]], models: Sequence[str]) -> Cha
                  height=FRAME + ROW * len(models))  # fmt: skip
 
 
-def operation_lines(lengths: Sequence[int], parts: Mapping[str, Sequence[int]]) -> Chart:
+def operation_lines(
+    lengths: Sequence[int], parts: Mapping[str, Sequence[int]], model: str
+) -> Chart:
     """Operations of one token by the number of tokens it attends to, a line for each part."""
     lines = [Line(lengths, counts, part, Pen(size=6)) for part, counts in parts.items()]
     return Chart(
@@ -30,5 +32,6 @@ def operation_lines(lengths: Sequence[int], parts: Mapping[str, Sequence[int]]) 
         Axis("tokens attended to", kind="count", is_log=True),
         Axis("operations", kind="count", is_log=True),
         lines,
+        f"The model: {model}.",
         height=380,
     )

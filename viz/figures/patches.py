@@ -1,70 +1,37 @@
 """Charts of a picture's patches: alike positions, how far heads look, what each patch is worth."""
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Scale
-from viz.charts.colors import colored
-from viz.charts.room import columns_room, rows_room
-from viz.digits import HOVER
+from viz.charts.chart import Axis, Cells, Chart, Frame, Line, Pen, Scale
 from viz.labels import NARROW, thinned
-from viz.theme import Palette, template
 
-TILES_HEIGHT = 520
-HEIGHT = 420
-COSINE = Scale("cosine", -1.0, 1.0, "signed")
+TILES_HEIGHT, HEIGHT = 520, 420
 
 
-def tiles_of(cosines: np.ndarray) -> np.ndarray:
-    """Similarities (P, P) as a grid of grids, one small picture per patch, NaN between them."""
+def similarity_grid(cosines: np.ndarray, title: str) -> Chart:
+    """How alike the positions of patches are, (P, P) (Dosovitskiy et al. 2021, fig. 7).
+
+    A grid of grids, one small picture for each patch: row, row in it, column, column in it.
+    """
     side = round(len(cosines) ** 0.5)
-    tiles = cosines.reshape(side, side, side, side).swapaxes(1, 2)  # row, row of it, column, …
-    apart = np.pad(tiles, ((0, 0), (0, 1), (0, 0), (0, 1)), constant_values=np.nan)
-    whole = apart.reshape(side * (side + 1), side * (side + 1))
-    return whole[:-1, :-1]
-
-
-def similarity_grid(cosines: np.ndarray, colors: Palette, title: str) -> go.Figure:
-    """How alike the positions of patches are, (P, P) (Dosovitskiy et al. 2021, fig. 7)."""
-    side = round(len(cosines) ** 0.5)
-    cells = go.Heatmap(
-        z=tiles_of(cosines).astype(np.float32),
-        customdata=_names(side),
-        **colored(COSINE, colors),
-        hoverongaps=False,
-        hovertemplate=(
-            "patch <b>%{customdata[0]}</b> and patch <b>%{customdata[1]}</b><br>cosine "
-            f"<b>%{{z:{HOVER}}}</b><extra></extra>"
-        ),
-    )
-    middles = [i * (side + 1) + (side - 1) / 2 for i in range(side)]
-    axis = {
-        "tickvals": middles,
-        "ticktext": list(map(str, range(side))),
-        "showgrid": False,
-        "constrain": "domain",
-        "automargin": False,
+    tiles = cosines.reshape(side, side, side, side).swapaxes(1, 2).reshape(cosines.shape)
+    of_patch, of_other = np.divmod(np.arange(len(cosines)), side)
+    names = [f"{i}→{j}" for i, j in zip(of_patch, of_other, strict=True)]
+    middles = {patch * side + (side - 1) / 2: str(patch) for patch in range(side)}
+    x, y = (Axis(f"{way} of the patch", names=names, ticks=middles) for way in ("column", "row"))
+    both = {"patch": of_patch, "and patch": of_other}
+    more = {
+        name: np.array([[f"{row},{column}" for column in at] for row in at])
+        for name, at in both.items()
     }
-    layout = {
-        "template": template(colors),
-        "title": {"text": title},
-        "height": TILES_HEIGHT,
-        "margin": {"t": 80, "l": rows_room(None), "b": columns_room(None, 0)},
-        "xaxis": axis | {"title": "column of the patch", "scaleanchor": "y"},
-        "yaxis": axis | {"title": "row of the patch", "autorange": "reversed"},
-    }
-    return go.Figure([cells], layout)
-
-
-def _names(side: int) -> np.ndarray:
-    """Which two patches each cell of the grid of grids is about, as row,column."""
-    n = side * (side + 1) - 1
-    names = np.full((n, n, 2), "", dtype=object)
-    for row in range(n):
-        for column in range(n):
-            (r, inner_r), (c, inner_c) = divmod(row, side + 1), divmod(column, side + 1)
-            names[row, column] = (f"{r},{c}", f"{inner_r},{inner_c}")
-    return names
+    starts = range(0, len(cosines), side)
+    gaps = [
+        Frame((i, i + side - 1), (j, j + side - 1), ink="background", width=5)
+        for i in starts
+        for j in starts
+    ]
+    cells = Cells(tiles, Scale("cosine", -1.0, 1.0, "signed"), more=more)
+    return Chart(title, x, y, [cells, *gaps], height=TILES_HEIGHT, is_square=True)
 
 
 def distance_curve(distances: np.ndarray, title: str) -> Chart:

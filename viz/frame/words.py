@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote_plus, urlencode
 
-import numpy as np
 import streamlit as st
 
 from model.lines import one_line
-from viz.digits import digits
 from viz.frame.said import Said, Word, html_of
 from viz.labels import token_labels
 
@@ -263,19 +261,6 @@ def merge_line(text: str, left: str, right: str, made: str) -> None:
 def token_line(text: Said, label: str | Word) -> None:
     """A line about one token by its label; `text` is ours."""
     centred(f"{html_of(text)} {_chip(label)}")
-
-
-def row_sums(pattern: np.ndarray) -> str:
-    """What rows of weights (T, T) sum to: one, or zero where a query may attend to nothing."""
-    sums = pattern.sum(axis=-1, dtype=np.float64)
-    n_empty = int((sums == 0).sum())
-    if not np.allclose(sums[sums != 0], 1, atol=1e-4):
-        return f"rows sum to {digits(sums.min())} to {digits(sums.max())}"
-    if not n_empty:
-        return "each row sums to one"
-    return (
-        f"{n_empty} of {len(sums)} rows may attend to nothing and are zero, the others sum to one"
-    )
 
 
 def passed_over(query: int, key: int) -> str:

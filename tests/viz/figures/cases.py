@@ -143,7 +143,7 @@ CASES = (
     shown(cost.share_bars, {"embedding": [10, 30], "attention": [15, 90], "norms": [25, 60]},
           ["stories", "GPT-2"]),
     shown(cost.operation_lines, [16, 64, 1024],
-          {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}),
+          {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}, "GPT-2"),
     shown(cost_times.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
           [32, 48, 64],
           [cost_times.Curve(cost_times.BY_LENGTH, line(3, 10), line(3, 9), line(3, 12)),

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import (
-    TOM,
     VARIANTS,
     charts,
     checks_shown,
@@ -26,10 +25,9 @@ from tests.viz.builders import (
     stories,
     stories_trace,
 )
+from tests.viz.pages import stored
 from tests.viz.sent import assert_model_is_sent
-from viz.frame import settings
 from viz.labels import token_labels
-from viz.pages.ideas import masks
 from viz.runs import Run
 from viz.runs.kept import KEPT
 
@@ -45,29 +43,27 @@ def _new_objects_alone() -> Iterator[None]:
     gc.unfreeze()
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_opens_with_another_model_than_the_first(page: str) -> None:
-    app = open_page(page, model="positions-rope", sentence="Tom ran.")
+@pytest.mark.parametrize("of", stored.PLAIN, ids=stored.name_of)
+def test_every_page_opens_with_another_model_than_the_first(of: stored.Opened) -> None:
+    app = stored.opened(of)
     assert lines(app, "error") == []
     for table in checks_shown(app)[:1]:
         assert {row["verdict"] for row in table} == {"passed"}
+    assert_charts_are_named(of, app)
     assert_holds_no_run(app)
 
 
-MORE_VIEWS = [
-    *(("Masks", {"masks": view}) for view in masks.VIEWS),
-    *(("Kernels", {"kernels": view}) for view in settings.KERNEL_VIEWS),
-    *(("Cheaper attention", {"cheaper_view": view}) for view in settings.CHEAPER_VIEWS),
-    *(("Scaling", {"scaling": view}) for view in settings.SCALING_VIEWS),
-    ("Attention", {"view": "compare", "against": "sentence", "second": "Sam had a blue ball."}),
-    ("Positional encoding", {"scheme": "compare"}),
-    ("Ablation", {"off": "decoder.attn.2.4"}),
-]
+def assert_charts_are_named(of: stored.Opened, app: AppTest) -> None:
+    """What the page hands to its charts is what is stored."""
+    name = stored.name_of(of)
+    assert stored.described(of, app) == stored.stored().get(name, f"== {name}")
 
 
-@pytest.mark.parametrize(("page", "query"), MORE_VIEWS, ids=str)
-def test_views_with_runs_of_their_own_hold_none(page: str, query: dict[str, str]) -> None:
-    assert_holds_no_run(open_page(page, sentence=TOM, **query))
+@pytest.mark.parametrize("of", stored.VIEWS, ids=stored.name_of)
+def test_views_with_runs_of_their_own_hold_none(of: stored.Opened) -> None:
+    app = stored.opened(of)
+    assert_charts_are_named(of, app)
+    assert_holds_no_run(app)
 
 
 def assert_holds_no_run(app: AppTest) -> None:

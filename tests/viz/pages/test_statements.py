@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.apps import captions, lines, open_page
 from tests.viz.builders import latex_numbers
-from viz.frame import words
 from viz.pages.generate.growth import Growth
 
 
@@ -181,14 +180,6 @@ def test_a_cache_is_said_to_stand_from_when_it_does(config: dict[str, object], s
     app = opened(shelf, "KV cache", {**config, **GROUPED})
     assert ("of earlier tokens never change" in said(app)) == (not config)
     assert ("no longer change once the first 4 are in" in said(app)) == bool(config)
-
-
-def test_row_sums_are_those_of_the_numbers() -> None:
-    pattern = np.tri(4) / np.tri(4).sum(axis=1, keepdims=True)
-    assert words.row_sums(pattern) == "each row sums to one"
-    pattern[0] = 0
-    assert words.row_sums(pattern).startswith("1 of 4 rows may attend to nothing and are zero")
-    assert words.row_sums(1.1 * pattern) == "rows sum to 0 to 1.1000"
 
 
 @pytest.mark.parametrize("position", ["none", "alibi"])

@@ -130,11 +130,7 @@ def _positions(view: View) -> None:
         "(Dosovitskiy et al. 2021, fig. 7). Cosine of the rows.",
     )
     similar = cosine_similarity(table[1:])
-    layout.show_figure(
-        similarity_grid(similar, view.colors, "Similarity of positions"),
-        key="places",
-        alt=f"Grid of {len(similar)} small grids: cosine similarity of the positions of patches.",
-    )
+    layout.show_chart(similarity_grid(similar, "Similarity of positions"), key="places")
 
 
 def _distances(view: View, config: VisionConfig) -> None:

@@ -138,7 +138,7 @@ def _operations(chosen: Sized, n_tokens: int) -> None:
         return
     names = list(found[LENGTHS[0]])
     by_part = {name: [found[n][name] for n in LENGTHS] for name in names}
-    layout.show_chart(operation_lines(LENGTHS, by_part), key="operations")
+    layout.show_chart(operation_lines(LENGTHS, by_part, chosen.name), key="operations")
     here = operations(chosen.shape, n_tokens)
     total = sum(here.values())
     words.facts(

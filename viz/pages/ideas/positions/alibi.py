@@ -110,7 +110,10 @@ def _pattern(view: View) -> None:
             layout.show_chart(chart, key=key)
     left, right = layout.two_up("difference")
     with left:
-        title, both = f"{view.head_name}: weight with the bias − without", (view.tokens, view.tokens)
+        title, both = (
+            f"{view.head_name}: weight with the bias − without",
+            (view.tokens, view.tokens),
+        )
         chart = signed_map(view.pattern - plain, record.mask, both, "difference", title)
         layout.show_chart(chart, key="pattern-difference")
     with right:

@@ -1,0 +1,94 @@
+"""What a page hands to its charts, without the numbers: stored, as all figures are.
+
+`python -m tests.viz.pages.stored` stores what it is now, and the difference is in the diff.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.apps import TOM, charts, open_page
+from tests.viz.builders import PAGES
+from viz.frame import settings
+from viz.pages.ideas import masks
+
+FILE = Path(__file__).parent / "stored.txt"
+SCHEME, FILLING = "positions-rope", ("Ablation", "Explanation", "Patching")
+Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
+PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
+VIEWS: list[Opened] = [
+    *(("Masks", (("masks", view),)) for view in masks.VIEWS),
+    *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
+    *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
+    *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
+    ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
+    ("Positional encoding", (("scheme", "compare"),)),
+    ("Ablation", (("off", "decoder.attn.2.4"),)),
+]
+
+
+def opened(of: Opened) -> AppTest:
+    """A page as it is opened to be compared with what is stored."""
+    page, query = of
+    return open_page(page, **({"sentence": TOM} | dict(query)))
+
+
+def name_of(of: Opened) -> str:
+    """A page with what is in its address, but for the sentence."""
+    page, query = of
+    rest = [f"{name}={value}" for name, value in query if name not in ("sentence", "second")]
+    return " ".join([page, *(rest if rest != [f"model={SCHEME}"] else [])])
+
+
+def described(of: Opened, app: AppTest) -> str:
+    """Its charts: what they are called and say; nothing of numbers and tokens."""
+    found = [line for sent in charts(app) for line in _lines(sent, of[0] in FILLING)]
+    return "\n".join([f"== {name_of(of)}", *found])
+
+
+def _lines(sent: dict, is_filling: bool) -> Iterator[str]:
+    figure = json.loads(sent["figure"])
+    layout = figure["layout"]
+    yield f"{sent['key']}{' (clicks)' if sent['is_clickable'] else ''}"
+    axes = sorted((name for name in layout if name[1:].startswith("axis")), key=lambda x: x[::-1])
+    titles = [layout.get("title", {}), *(layout[name].get("title", {}) for name in axes)]
+    named = [trace["name"] for trace in figure["data"] if trace.get("name")]
+    heads = {"titles": [x.get("text") for x in titles], "legend": named, "hover": [
+        x["hovertemplate"] for x in figure["data"] if "hovertemplate" in x]}  # fmt: skip
+    heads["colours"] = [
+        bar["title"]["text"].rstrip("\u00a0\u200b")
+        for trace in figure["data"]
+        for bar in (trace.get("colorbar"), trace.get("marker", {}).get("colorbar"))
+        if bar
+    ]
+    if not is_filling:
+        heads["words"] = [re.split("“|#| at ", _plain(sent["alt"]))[0]]  # then come tokens
+    for head, texts in heads.items():
+        kept = dict.fromkeys(_plain(text) for text in texts if text)
+        if kept:
+            yield f"  {head}: {' | '.join(kept)}"
+
+
+def _plain(text: str) -> str:
+    """A text whose numbers and tokens are left out."""
+    text = re.sub(r"<extra></extra>|</?b>", "", text).replace("<br>", "; ")
+    text = re.sub(r"“[^”]*”", "“”", text)
+    if not text.startswith(("%{", "query", "key")) and "%{" not in text:
+        text = re.sub(r"[<>]? ?[−-]?\d[\d,.]*(e[+-]\d+)?", "#", text)
+    return text if len(text) < 240 else f"{text[:200]} …"
+
+
+@cache
+def stored() -> dict[str, str]:
+    """What is stored, by page and address."""
+    parts = FILE.read_text(encoding="utf-8").rstrip().split("\n\n")
+    return {part.splitlines()[0].removeprefix("== "): part for part in parts}
+
+
+if __name__ == "__main__":
+    texts = [described(of, opened(of)) for of in (*PLAIN, *VIEWS)]
+    FILE.write_text("\n\n".join(x for x in texts if "\n" in x) + "\n", encoding="utf-8")
