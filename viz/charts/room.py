@@ -7,13 +7,12 @@ from functools import lru_cache
 from html import unescape
 from typing import Any
 
-from viz.labels import NARROW
-
 LETTER, WIDE_LETTER = 6.9, 13  # pixels of an average letter of a tick label, with some to spare
 TITLE = 42  # an axis title with the space around it
 NUMBERS = 30  # tick labels that are numbers
 MOST = 220  # pixels; longer labels are rare and may be cut
 ENTRY, LEGEND_LINE = 46, 22  # pixels of a legend's entry beside its words, and of a line of it
+LEGEND_WIDE = 300  # pixels of a legend below a figure on a phone
 BESIDE_TITLE = 320  # pixels a legend may take beside a title
 
 
@@ -42,7 +41,7 @@ def legend_room(names: Sequence[str]) -> tuple[dict[str, Any], int, int]:
         return place, 0, 84
     place |= {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "container",
               "yanchor": "bottom"}  # fmt: skip
-    return place, 12 + LEGEND_LINE * math.ceil(wide / NARROW), 44
+    return place, 12 + LEGEND_LINE * math.ceil(wide / LEGEND_WIDE), 44
 
 
 def widest(labels: Sequence[str]) -> float:

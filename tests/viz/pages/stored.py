@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.apps import TOM, charts, open_page
-from tests.viz.builders import PAGES
-from viz.frame import settings
+from tests.viz.builders import PAGES, csv_rows
+from viz.frame import inspector, settings
+from viz.frame.view import View
 from viz.pages.ideas import masks
 
 FILE = Path(__file__).parent / "stored.txt"
 SCHEME, FILLING = "positions-rope", ("Ablation", "Explanation", "Patching")
+ROUNDING = 1e-3  # what is smaller may be another number elsewhere
 Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
 VIEWS: list[Opened] = [
@@ -27,14 +30,42 @@ VIEWS: list[Opened] = [
     *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     ("Positional encoding", (("scheme", "compare"),)),
+    *(
+        ("Positional encoding", (("model", f"positions-{x}"),))
+        for x in ("learned", "alibi", "none")
+    ),
     ("Ablation", (("off", "decoder.attn.2.4"),)),
 ]
+
+
+FILES: dict[str, list[str]] = {}  # what the page that was opened last offers of its own
 
 
 def opened(of: Opened) -> AppTest:
     """A page as it is opened to be compared with what is stored."""
     page, query = of
-    return open_page(page, **({"sentence": TOM} | dict(query)))
+    FILES.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        export = inspector.export
+
+        def kept(view: View, files: inspector.Tables, *rest: object, **more: bool) -> None:
+            for name, make in files.items():
+                rows = csv_rows(make())
+                FILES[name] = [" | ".join(map(_cell, row[:16])) for row in rows[:3]]
+            export(view, files, *rest, **more)
+
+        patch.setattr(inspector, "export", kept)
+        return open_page(page, **({"sentence": TOM} | dict(query)))
+
+
+def _cell(text: str) -> str:
+    """A cell of a file: numbers with the digits that every machine agrees on."""
+    if re.fullmatch(r"-?\d*", text):
+        return text
+    try:
+        return f"{float(text):.2g}" if abs(float(text)) > ROUNDING else "about 0"
+    except ValueError:
+        return text
 
 
 def name_of(of: Opened) -> str:
@@ -47,6 +78,8 @@ def name_of(of: Opened) -> str:
 def described(of: Opened, app: AppTest) -> str:
     """Its charts: what they are called and say; nothing of numbers and tokens."""
     found = [line for sent in charts(app) for line in _lines(sent, of[0] in FILLING)]
+    if of[0] not in FILLING:
+        found += [f"  file {name}: {line}" for name, lines in FILES.items() for line in lines]
     return "\n".join([f"== {name_of(of)}", *found])
 
 
