@@ -20,6 +20,7 @@ const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
   "The stronger the colour, the larger the weight. Where there is room a word on a map says what its head does most on this";
 const BARS = "Bars: sharpness, the mean of each row’s maximum";
+const FOR_MEAN = "Click for the mean map.";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 
 /** @import { At } from "../../marks/grid.js" */
@@ -47,6 +48,8 @@ export class Overview {
   #turn = 0;
   /** @type {Charted[]} */
   #grids = [];
+  /** Says of what a person points at. @type {(() => string) | null} */
+  #pointed = null;
 
   /**
    * @param {HTMLElement} host
@@ -92,7 +95,7 @@ export class Overview {
     this.#width = width;
     for (const grid of this.#grids) grid.frame(this.#chosen);
     this.#scroll();
-    this.rest();
+    this.say(this.#pointed);
   }
 
   /** On a phone the maps are in a box: what is chosen is in sight there. */
@@ -111,8 +114,13 @@ export class Overview {
    */
   #build(told, width) {
     const { groups } = told.run.about;
-    const names = groups.map(({ name }) => name).join();
-    if (names !== this.#grids.map(({ group }) => group.name).join()) {
+    if (
+      !same(
+        groups.map(sizeOf),
+        this.#grids.map(({ group }) => sizeOf(group)),
+      )
+    ) {
+      this.#pointed = null;
       this.#grids = groups.map((group) => new Charted(this, group));
       const hasTitles = groups.length > 1;
       const parts = this.#grids.map(({ group, grid }) => [
@@ -128,20 +136,21 @@ export class Overview {
     this.longest.textContent = all.reduce((a, b) => (b.length > a.length ? b : a));
   }
 
-  /** Say what there is to see while nobody points at a head. */
-  rest() {
-    this.say(this.#atRest());
-  }
-
+  /** What there is to see while nobody points at a head. */
   #atRest() {
     const { about, given } = /** @type {Told} */ (this.#told).run;
     const hasSelf = about.groups.some(({ kind }) => kind === "self");
     return `${REST} ${given}. ${BARS}${hasSelf ? FIRST_ROW : ""}.`;
   }
 
-  /** @param {string} words */
-  say(words) {
-    this.caption.textContent = words;
+  /**
+   * Say what is pointed at, of the run on screen; it stays said when that is drawn again.
+   *
+   * @param {(() => string) | null} pointed
+   */
+  say(pointed) {
+    this.#pointed = pointed;
+    this.caption.textContent = pointed?.() ?? this.#atRest();
   }
 }
 
@@ -236,15 +245,15 @@ class Charted {
   #hover({ layer, head }) {
     const { overview, group } = this;
     if (layer !== undefined && head !== undefined) {
-      overview.say(says(this.told, group, layer, head));
+      overview.say(() => says(this.told, group, layer, head));
       overview.actions.near?.({ attention: group.name, layer, head });
     } else if (layer !== undefined) {
-      const value = digits(this.#layerSharpness(layer), 2);
-      overview.say(`L${layer}: mean sharpness of its heads ${value}. Click for the mean map.`);
+      const value = () => digits(this.#layerSharpness(layer), 2);
+      overview.say(() => `L${layer}: mean sharpness of its heads ${value()}. ${FOR_MEAN}`);
     } else if (head !== undefined) {
-      const value = digits(this.#headSharpness(head), 2);
-      overview.say(`H${head}: mean sharpness over layers ${value}. Click for the mean map.`);
-    } else overview.rest();
+      const value = () => digits(this.#headSharpness(head), 2);
+      overview.say(() => `H${head}: mean sharpness over layers ${value()}. ${FOR_MEAN}`);
+    } else overview.say(null);
   }
 
   /** @param {At} at */
@@ -264,7 +273,7 @@ class Charted {
     const layer = Math.min(Math.max(from.layer + move[0], 0), n_layers - 1);
     const head = Math.min(Math.max(from.head + move[1], 0), n_heads - 1);
     this.overview.actions.open({ attention: name, layer, head });
-    this.overview.say(says(this.told, this.group, layer, head));
+    this.overview.say(() => says(this.told, this.group, layer, head));
   }
 
   #alternative() {
@@ -275,6 +284,9 @@ class Charted {
     );
   }
 }
+
+/** @type {(group: Group) => unknown[]} */
+const sizeOf = ({ name, n_layers, n_heads }) => [name, n_layers, n_heads];
 
 /**
  * The pitch of tiles in pixels: as wide as there is room for, as high as their maps are.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Position, Route, expect
 
 from model.analysis.heads import measures, roles, strongest_pair
 from model.trace import AttentionRecord, HeadGroup
@@ -116,6 +116,15 @@ def test_labels_stand_beside_their_rows_in_every_stage(bare: Page) -> None:
         assert off and max(off) < 1, stage
 
 
+def place_in(grid: Locator, layer: int, head: int) -> Position:
+    """A place on the small map of a head, from the corner of its grid."""
+    outer, maps = grid.bounding_box(), grid.locator("image").bounding_box()
+    return {
+        "x": maps["x"] - outer["x"] + (head + 0.4) / N_HEADS * maps["width"],
+        "y": maps["y"] - outer["y"] + (layer + 0.4) / 2 * maps["height"],
+    }
+
+
 def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
     open_attention(bare)
     expect(bare.locator(".hl-grid-title")).to_have_text([group_of(x).title for x in KINDS])
@@ -123,11 +132,9 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
     expect(grids).to_have_count(3)
     for i, name in enumerate(KINDS):
         frame = grids.nth(i).locator(".hl-frame:not(.hl-frame-hover)")
-        image = grids.nth(i).locator("image").bounding_box()
-        x = image["x"] + (2 + 0.4) / N_HEADS * image["width"]
-        y = image["y"] + (1 + 0.4) / 2 * image["height"]
+        place = place_in(grids.nth(i), layer=1, head=2)
         record = group_of(name).records[1]
-        bare.mouse.move(x, y)
+        grids.nth(i).hover(position=place)
         query, its_key = strongest_pair(record.pattern[2], record.site.kind)
         pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
         caption = bare.locator(".hl-heads .hl-caption")
@@ -135,9 +142,12 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
         does = f" · {ROLES[role.name].text} {role.value:.2f}" if role else ""
         told = f"{group_of(name).title} L1 H2{does} · strongest: {pair}"
         expect(caption).to_contain_text(told)
+        bare.evaluate("instrument.redraw()")  # what is pointed at stays said
+        expect(bare.locator(".hl-live[aria-busy]")).to_have_count(0)
+        expect(caption).to_contain_text(told)
         is_aside = "first token and self left out" in caption.text_content()
         assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
-        bare.mouse.click(x, y)
+        grids.nth(i).click(position=place)
         expect(bare.locator(".hl-title")).to_have_text(f"{group_of(name).title} L1 H2")
         wait_for(bare, "map")
         found = shown(bare, "map")
