@@ -59,10 +59,7 @@ CHARTS = {
     ],
     "Kernels": ["kernel-curve", "kernel-weights"],
     "Attention by hand": [],
-    "Why √d?": [
-        *("variances", "one-row", "root-largest", "root-gradient"),
-        *("root-pattern", "root-undivided"),
-    ],
+    "Why √d?": ["variances"],
     "Multi-head attention": [
         *("several-z", "several-out", "several-written", "several-spectra"),
         *("alike-patterns", "alike-written"),

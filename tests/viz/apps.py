@@ -106,6 +106,12 @@ def _rows(table: str) -> list[dict[str, str]]:
     ]
 
 
+def lesson(app: AppTest) -> str:
+    """What the lesson says of the figure beside it."""
+    (body,) = (e.proto.body for e in app.get("html") if '"hl-tour"' in e.proto.body)
+    return html.unescape(re.sub("<[^>]*>", "", body.partition("</header>")[2]))
+
+
 def inspected(app: AppTest, part: str) -> AppTest:
     """The page with another part of its inspector open: formula, source, check or export."""
     return chosen(app, inspect=part)

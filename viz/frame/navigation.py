@@ -18,6 +18,7 @@ from viz.frame import (
     layout,
     presenting,
     rail,
+    scenes,
     search,
     state,
     tours,
@@ -25,7 +26,7 @@ from viz.frame import (
 )
 from viz.frame.notices import guarded
 from viz.frame.page import Page
-from viz.frame.settings import PAGE
+from viz.frame.settings import PAGE, SCENE
 from viz.frame.view import View
 from viz.runs.checking import figures_first
 
@@ -70,7 +71,8 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
             if st.session_state.get(DRAWN, (title, model)) != (title, model):
                 working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
 
-        is_on_tour = tours.show(above, title)  # its arrow keys want the keyboard
+        # Its arrow keys want the keyboard.
+        is_on_tour = tours.show(above, title, in_scenes=bool(page.scenes))
         has_caret = page.takes_caret and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
@@ -87,12 +89,17 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
 
 def _figures(page: Page, view: View) -> Exception | None:
     """All that the page itself draws; what it could not draw is given back."""
+    if not page.scenes:
+        state.leave_out(SCENE)
     above_panel = st.container(key="page")
     inspector.place(above_panel, opens=page.opens_inspector)
     try:
         with above_panel:
             layout.heading(page, view)
-            page.render(view)
+            if page.render:
+                page.render(view)
+            else:
+                scenes.show(page, view)
     except Exception as error:
         return error
     return None

@@ -47,6 +47,7 @@ OLD_VALUES = {
 
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
+    "root_d": ("scene", "query"),
     "house": ("kernels", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
     "scaling_times": ("scaling", "equal"),

@@ -1,10 +1,13 @@
 """What a page is: its name, what it is about, what it needs of a model, and what draws it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from model.verify.check import Check
+from viz.frame.said import Said
 from viz.frame.view import View
+
+Numbers = Mapping[str, Said]  # what a figure says of itself, by the names its words have for it
 
 
 def _none(view: View) -> Sequence[Check]:
@@ -18,14 +21,17 @@ class Page:
     `line` is what is seen, in one line, and `more` stands behind a "?" beside it; where both depend
     on the view, `said` gives them. `needs` are words of `offers.REASONS`. `checks` gives what the
     page adds to the checks of the run. What it shows itself, heads or tokens, the bar leaves out;
-    an instrument that fills a screen does not open the inspector.
+    an instrument that fills a screen does not open the inspector. A page draws what it shows by
+    `render`, or has `scenes`, by their names in the address: one figure each, whose words stand in
+    a file of assets/lessons, beside it or, of those that are `wide`, above it; `source` names the
+    functions that computed them.
     """
 
     title: str  # in the rail and in the address
     icon: str
     line: str
     more: str
-    render: Callable[[View], None]
+    render: Callable[[View], None] | None = None
     said: Callable[[View], tuple[str, str]] | None = None
     needs: tuple[str, ...] = ()
     checks: Callable[[View], Sequence[Check]] = _none
@@ -34,3 +40,6 @@ class Page:
     opens_inspector: bool = True
     takes_caret: bool = False
     headline: str = ""  # where it is not its title
+    scenes: Mapping[str, Callable[[View], Numbers]] = field(default_factory=dict)
+    wide: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()

@@ -30,10 +30,11 @@ def head_name(layer: int, head: int) -> str:
 
 def html_of(said: Said) -> str:
     """Plain text as HTML, with its words."""
-    return "".join(map(_html, _pieces(said)))
+    return "".join(map(_html, pieces(said)))
 
 
-def _pieces(said: Said) -> Sequence[Piece]:
+def pieces(said: Said) -> Sequence[Piece]:
+    """The pieces of a line."""
     return [said] if isinstance(said, str | Word | Link) else said
 
 

@@ -69,6 +69,7 @@ IMAGE_FORMAT = Choice[str]("image_format", "Image format", "png", ("png", "svg")
 
 # --- several pages: what is chosen on one stands on the next -----------------------------------
 
+SCENE = Choice[str]("scene", "Figure", "")  # of a page that shows one at a time
 TOKEN = Choice[int]("token", "Token", -1)  # of the sentence; −1: as the page has it
 OTHER_TOKEN = Choice[int]("other_token", "Other token", -1)
 CELL = Pair("cell", "Cell", None)

@@ -6,11 +6,13 @@ line.
 """
 
 import html
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -22,10 +24,11 @@ from model.sources.places import once_a_look
 from viz.frame import ASSETS, notices, state
 from viz.frame.old_links import modern
 from viz.frame.rail import Lesson
-from viz.frame.settings import PAGE, PRESENT, SETTINGS, STEP, TOUR
+from viz.frame.said import Piece, Said, html_of, pieces
+from viz.frame.settings import PAGE, PRESENT, SCENE, SETTINGS, STEP, TOUR
 from viz.live import component
 
-FOLDER = ASSETS / "lessons"
+FOLDER = ASSETS / "lessons"  # the steps of Learn, and in a folder of their own those of other pages
 LARGEST = 200_000  # bytes
 MOST_STEPS = 99
 PAGES = "titles-of-pages"
@@ -45,9 +48,6 @@ PLACES = {
     "nearest": ".st-key-figure-nearest-cosine",
     "products": ".st-key-figure-similar-products",
     "hand": ".hl-hand-steps",
-    "variances": ".st-key-figure-variances",
-    "one-row": ".st-key-figure-one-row",
-    "gradient": ".st-key-figure-root-gradient",
     "table": ".st-key-page .hl-scrolls",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
     "targets": ".hl-targets",
@@ -92,24 +92,37 @@ class Step:
 
 @dataclass(frozen=True)
 class Tour:
-    """Steps in their order; `name` is that of the file."""
+    """Steps in their order; `name` is that of the file. `is_listed` where it is a step of Learn."""
 
     name: str
     title: str
     about: str
     steps: tuple[Step, ...]
+    is_listed: bool = True
+
+
+class At(NamedTuple):
+    """A step of a tour, by its number from 1 on."""
+
+    tour: Tour
+    number: int
+
+    @property
+    def step(self) -> Step:
+        """The step itself."""
+        return self.tour.steps[self.number - 1]
 
 
 def found() -> tuple[Tour, ...]:
-    """The tours that can be taken, by name."""
-    return _found()[0]
+    """The tours of Learn."""
+    return tuple(tour for tour in _found()[0] if tour.is_listed)
 
 
 @once_a_look
 def _found() -> tuple[tuple[Tour, ...], list[str]]:
     """The tours in the order of their files' names, and a line for each file that is none."""
     tours, faults = [], []
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in (*sorted(FOLDER.glob("*.toml")), *sorted(FOLDER.glob("*/*.toml"))):
         try:
             tours.append(_read(path, path.stat().st_mtime_ns, st.session_state[PAGES]))
         except ValueError as error:
@@ -131,7 +144,7 @@ def _read(path: Path, _changed: int, pages: tuple[str, ...]) -> Tour:
         raise ValueError(f"{spelled(path)}: a tour has 1 to {MOST_STEPS} parts [[step]]")
     steps = tuple(file.step(number, entry, pages) for number, entry in enumerate(entries))
     title, about = (str(content.get(name, "")) for name in ("title", "about"))
-    return Tour(path.stem, title or path.stem, about, steps)
+    return Tour(path.stem, title or path.stem, about, steps, path.parent == FOLDER)
 
 
 @dataclass(frozen=True)
@@ -205,10 +218,10 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
     Without a step that which begins on this page is, where that `has_entry` of its own not.
     """
     opened, found_ones = _open_step(), found()
-    tour, number, step = opened or (None, 0, None)
-    if step and page not in _pages_of(step):
+    tour, number = opened or (None, 0)
+    if opened and page not in _pages_of(opened.step):
         tour = None
-    elif not step and not has_entry:
+    elif not opened and not has_entry:
         tour = next((one for one in found_ones if _pages_of(one.steps[0])[0] == page), None)
     return tuple(
         Lesson(
@@ -221,44 +234,63 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
     )
 
 
-def show(where: DeltaGenerator, page: str) -> bool:
+def show(where: DeltaGenerator, page: str, *, in_scenes: bool) -> bool:
     """The open step, with the place it is about framed, or from another page the way back to it.
 
-    False where no step is on this page.
+    False where no step is on this page. A page that is in scenes says itself what it is about.
     """
     for line in _found()[1]:
         notices.add(line)
     opened = _open_step()
     if not opened:
         return False
-    tour, number, step = opened
-    is_here = page in _pages_of(step)
+    is_here = page in _pages_of(opened.step)
+    if is_here and in_scenes:
+        return True
     with where, st.container(key="tour"):
         if is_here:
-            st.html(_panel(tour, number, step) + _spotlight(step.look))
+            tell(opened, {})
         else:
-            to = _arrow(link_to(tour, number), "next", f"Go on with the lesson: {step.title} →")
-            st.html(_card(tour, number, f"{to}{LEAVE}"))
+            to = link_to(*opened)
+            on = _arrow(to, "next", f"Go on with the lesson: {opened.step.title} →")
+            st.html(_card(opened, f"{on}{LEAVE}"))
     return is_here
+
+
+def tell(at: At, numbers: Mapping[str, Said]) -> None:
+    """What a step says, with numbers in the places of their names, and a frame around its place."""
+    st.html(_panel(at, numbers) + _spotlight(at.step.look))
 
 
 def bring_into_sight(page: str) -> None:
     """Scroll to what the open step is about; called once its page is drawn."""
     opened = _open_step()
-    if opened and page in _pages_of(opened[2]):
-        tour, number, step = opened
-        component.bring_into_sight(f"{tour.name} {number}", PLACES[step.look])
+    if opened and page in _pages_of(opened.step):
+        component.bring_into_sight(f"{opened.tour.name} {opened.number}", PLACES[opened.step.look])
 
 
-def _open_step() -> tuple[Tour, int, Step] | None:
-    """The open tour, the number of its step from 1 on, and the step."""
-    tours = {tour.name: tour for tour in found()}
+def step_of(page: str, scene: str, *, is_first: bool) -> At:
+    """The step that a scene of a page is told by: the open one, else the first that leads there.
+
+    A link to a page without a scene leads to its first.
+    """
+    steps = [At(tour, i + 1) for tour in _found()[0] for i in range(len(tour.steps))]
+    opened = _open_step()
+    wanted = [(page, scene), (page, "")] if is_first else [(page, scene)]
+    for at in [opened, *steps] if opened else steps:
+        queries = map(_query, (at.step.link, at.step.show) if at == opened else (at.step.link,))
+        if any((query.get(PAGE.name), query.get(SCENE.name, "")) in wanted for query in queries):
+            return at
+    raise ValueError(f"no step of a lesson tells of {page}, {scene}")
+
+
+def _open_step() -> At | None:
+    """The step that is open."""
+    tours = {tour.name: tour for tour in _found()[0]}
     name = state.value(TOUR.given(options=["", *tours]))
     if not name:
         return None
-    steps = tours[name].steps
-    number = int(state.number(STEP.given(high=len(steps))))
-    return tours[name], number, steps[number - 1]
+    return At(tours[name], int(state.number(STEP.given(high=len(tours[name].steps)))))
 
 
 def link_to(tour: Tour, number: int) -> str:
@@ -277,17 +309,21 @@ def address_of(tour: Tour, number: int, link: str = "", *, is_large: bool) -> st
 
 def _pages_of(step: Step) -> list[str]:
     """Where it leads, and where its answer is shown."""
-    queries = (modern(dict(parse_qsl(x.removeprefix("?")))) for x in (step.link, step.show))
-    return [query.get(PAGE.name, "") for query in queries]
+    return [_query(link).get(PAGE.name, "") for link in (step.link, step.show)]
 
 
-def _panel(tour: Tour, number: int, step: Step) -> str:
+def _query(link: str) -> dict[str, str]:
+    return modern(dict(parse_qsl(link.removeprefix("?"))))
+
+
+def _panel(at: At, numbers: Mapping[str, Said]) -> str:
+    (tour, number), step = at, at.step
     last = len(tour.steps)
     back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
     on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and step.show:
-        to = address_of(tour, number, step.show, is_large=state.value(PRESENT))
+        to = address_of(tour, number, _filled(step.show, numbers), is_large=state.value(PRESENT))
         question += f' <a href="{html.escape(to)}">Show me</a>'
     question += "</p>" if step.question else ""
     notes = (
@@ -296,23 +332,37 @@ def _panel(tour: Tour, number: int, step: Step) -> str:
         else ""
     )
     look = "" if step.look == "page" else LOOK
-    head = f"<h2>{html.escape(step.title)}</h2>{back}{on}{LEAVE}"
-    return _card(tour, number, head, f"<p>{html.escape(step.text)}</p>{look}{question}{notes}")
+    leave = LEAVE if _open_step() else ""
+    head = f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}"
+    return _card(at, head, f"<p>{html_of(_told(step.text, numbers))}</p>{look}{question}{notes}")
 
 
-def _card(tour: Tour, number: int, head: str, body: str = "") -> str:
-    title, last = html.escape(tour.title), len(tour.steps)
+def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
+    """A text with what `{name}` stands for in it."""
+    found: list[Piece] = []
+    for i, part in enumerate(re.split(r"\{([^{}]*)\}", text)):
+        found += pieces(numbers[part]) if i % 2 else [part]
+    return found
+
+
+def _filled(link: str, numbers: Mapping[str, Said]) -> str:
+    """A link with numbers in it."""
+    return "".join(map(str, _told(link, numbers)))
+
+
+def _card(at: At, head: str, body: str = "") -> str:
+    title, last = html.escape(at.tour.title), len(at.tour.steps)
     return (
         f'<section class="hl-tour" translate="yes" aria-label="Lesson: {title}">'
-        f'<header><progress max="{last}" value="{number}"></progress>'
-        f"<small>{title} · {number} of {last}</small>{head}</header>{body}</section>"
+        f'<header><progress max="{last}" value="{at.number}"></progress>'
+        f"<small>{title} · {at.number} of {last}</small>{head}</header>{body}</section>"
     )
 
 
 def _next(tour: Tour) -> str:
     """A link to the lesson after this one; nothing after the last."""
     tours = found()
-    after = tours[tours.index(tour) + 1 :]
+    after = tours[tours.index(tour) + 1 :] if tour in tours else ()
     return _arrow(link_to(after[0], 1), "next", f"Next: {after[0].title} →") if after else ""
 
 

@@ -80,7 +80,7 @@ PLACES = [
                                         "near_count": 7}),
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5}),
     Place("Kernels", {"kernels": "houses", "house": (90, 20)}),
-    Place("Why √d?", {"root_d": 512}),
+    Place("Why √d?", {"root_d": 512, "scene": "query"}),
     Place("Transformer block", {"block_norm": "ffn", "block_colour": "one"}, {"sentence": TOM}),
     Place("Why the residual?", {"depth": 16}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_rank": 5}),

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.apps import TOM, charts, open_page
 from tests.viz.builders import PAGES, csv_rows
+from viz import studio
 from viz.frame import inspector, settings
 from viz.frame.view import View
 from viz.pages.ideas import masks
@@ -28,6 +29,7 @@ VIEWS: list[Opened] = [
     *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
     *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
     *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
+    *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     ("Positional encoding", (("scheme", "compare"),)),
     *(

@@ -186,7 +186,7 @@ def test_a_stage_that_a_head_does_not_have_is_a_line(
 
 
 AS_IT_RAN = {
-    "Cheaper attention": "cheaper-exact", "Why √d?": "root-pattern", "Kernels": "kernel-pattern"
+    "Cheaper attention": "cheaper-exact", "Why √d?": "root-as-it-is", "Kernels": "kernel-pattern"
 }  # fmt: skip
 
 
@@ -195,14 +195,15 @@ AS_IT_RAN = {
     [*zip(("capped", "sunk", "capped"), AS_IT_RAN, strict=True), ("sunk", "Kernels")],
 )
 def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
-    app = open_page(page, model=model, sentence=TEXT, layer="1", head="2", kernels="model")
+    at = {"layer": "1", "head": "2", "kernels": "model", "scene": "model"}
+    app = open_page(page, model=model, sentence=TEXT, **at)
     assert lines(app, "error") == []
     record = runs.run(runs.handle_of(model, "cpu"), TEXT).trace.attention[1]
     drawn = numbers(chart(app, AS_IT_RAN[page]).data[0]["z"])
     np.testing.assert_allclose(drawn[record.mask], record.pattern[2][record.mask], atol=1e-6)
     assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
     if page == "Why √d?":
-        other = numbers(chart(app, "root-undivided").data[0]["z"])
+        other = numbers(chart(app, "root-not-divided").data[0]["z"])
         expected = replace(record, scale=1.0).pattern_of(2)[record.mask]
         np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)
     if page == "Kernels":

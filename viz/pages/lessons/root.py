@@ -2,137 +2,116 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, variance
+from model.analysis.saturation import DIMENSIONS, sharpness, softmax, variance
 from viz import formulas_lessons as formulas
 from viz.charts.chart import Axis
 from viz.digits import digits
 from viz.figures.saturation import by_dimension, weight_bars
 from viz.figures.token_maps import pattern_map
-from viz.frame import controls, inspector, layout, words
-from viz.frame.page import Page
+from viz.frame import controls, inspector, layout, scenes
+from viz.frame.page import Numbers, Page
 from viz.frame.settings import ROOT_DIMENSION, SEED
 from viz.frame.view import View
 from viz.runs import drawing
 
 WITHOUT, WITH = "q · k", "q · k / √d"
-MEASURES = {"largest": "largest weight", "gradient": "gradient through softmax"}
+MEASURES = {"largest": "Largest weight", "gradient": "Gradient through softmax"}
 
 
-def render(view: View) -> None:
-    """Draw the page."""
-    with layout.slim_row("root"):
-        dimension = controls.select(ROOT_DIMENSION, width=130)
-        seed = controls.number(SEED)
-    drawn = drawing.products(seed)
-    left, right = layout.two_up("root")
-    with left:
-        _variances(drawn)
-    with right:
-        _row(drawn[dimension], dimension)
-    left, right = layout.two_up("root-sharpness")
-    for place, name in zip((left, right), MEASURES, strict=True):
-        with place:
-            _by_dimension(drawn, name)
-    words.ask(
-        "At which dimension does the largest of 16 weights first take more than 0.9 on average, "
-        "without the division? Choose it above, and compare the two kinds of bars.",
-        see="one-row",
-        **{ROOT_DIMENSION.name: str(_saturated(drawn))},
-    )
-    _in_the_model(view)
-    inspector.source(
-        "model.analysis.saturation.random_products",
-        "model.analysis.saturation.sharpness",
-        "model.worked_out.Attending",
-    )
-    inspector.export(view, {})
+def _drawn() -> dict[int, np.ndarray]:
+    """Products of random queries and keys at each dimension."""
+    with scenes.to_set():
+        return drawing.products(controls.number(SEED))
 
 
-def _variances(drawn: dict[int, np.ndarray]) -> None:
+def _variances(_: View) -> Numbers:
     """The variance of the products against d, on a scale where equal ratios are equal steps."""
-    found = np.array([variance(products) for products in drawn.values()])
-    values = {WITHOUT: found, WITH: found / np.array(DIMENSIONS)}
-    y, d = Axis("variance", is_log=True), np.array(DIMENSIONS, float)
+    found = {d: variance(products) for d, products in _drawn().items()}
+    d, measured = np.array(DIMENSIONS, float), np.array(list(found.values()))
+    y, values = Axis("variance", is_log=True), {WITHOUT: measured, WITH: measured / d}
     chart = by_dimension(DIMENSIONS, values, y, "Variance of the dot products", d)
     layout.show_chart(chart, key="variances")
-    formula = formulas.variance(DIMENSIONS[-1], float(found[-1]))
+    formula = formulas.variance(DIMENSIONS[-1], found[DIMENSIONS[-1]])
     inspector.formula("model.analysis.saturation.random_products", formula.latex, formula.reference)
+    return {"at 64": digits(found[64], 0), "at 4096": digits(found[4096], 0)}
 
 
-def _row(products: np.ndarray, d: int) -> None:
+def _one_query(_: View) -> Numbers:
     """The first query's weights over its keys."""
-    scores = {WITHOUT: products[0], WITH: products[0] / math.sqrt(d)}
-    weights = {name: softmax(row) for name, row in scores.items()}
+    with scenes.to_set():
+        d = controls.select(ROOT_DIMENSION, width=130)
+    scores = _drawn()[d][0]
+    weights = {WITHOUT: softmax(scores), WITH: softmax(scores / math.sqrt(d))}
     layout.show_chart(weight_bars(weights, f"One query’s weights at d = {d}"), key="one-row")
+    largest = {name: digits(float(row.max()), 2) for name, row in weights.items()}
+    return {"d": f"{d:,}", "without": largest[WITHOUT], "with": largest[WITH]}
 
 
-def _measured(drawn: dict[int, np.ndarray], *, is_divided: bool) -> list[Sharp]:
-    return [
-        sharpness(softmax(products / (math.sqrt(d) if is_divided else 1.0)))
-        for d, products in drawn.items()
-    ]
-
-
-def _saturated(drawn: dict[int, np.ndarray]) -> int:
-    """The first dimension at which the mean of the largest weights is over 0.9."""
-    measured = zip(DIMENSIONS, _measured(drawn, is_divided=False), strict=True)
-    return next((d for d, sharp in measured if sharp.largest > 0.9), DIMENSIONS[-1])
-
-
-def _by_dimension(drawn: dict[int, np.ndarray], name: str) -> None:
-    """What softmax makes of the products at each dimension."""
+def _by_dimension(name: str, _: View) -> Numbers:
+    """What softmax makes of the products at each dimension: one measure of its weights."""
+    drawn = _drawn()
+    roots = {WITHOUT: np.ones(len(DIMENSIONS)), WITH: np.sqrt(DIMENSIONS)}
     values = {
-        label: np.array([getattr(sharp, name) for sharp in _measured(drawn, is_divided=divided)])
-        for label, divided in ((WITHOUT, False), (WITH, True))
+        label: np.array(
+            [
+                getattr(sharpness(softmax(x / r)), name)
+                for x, r in zip(drawn.values(), root, strict=True)
+            ]
+        )
+        for label, root in roots.items()
     }
-    y = Axis(MEASURES[name], from_zero=True)
-    title = f"{y.title[0].upper()}{y.title[1:]}, mean of 64 queries"
+    y = Axis(MEASURES[name].lower(), from_zero=True)
+    title = f"{MEASURES[name]}, mean of 64 queries"
     layout.show_chart(by_dimension(DIMENSIONS, values, y, title), key=f"root-{name}")
+    over = values[WITHOUT] > 0.9
+    ends = {"without": digits(values[WITHOUT][-1], 2), "with": digits(values[WITH][-1], 2)}
+    return {**ends, "first over": str(DIMENSIONS[int(over.argmax()) if over.any() else -1])}
 
 
-def _in_the_model(view: View) -> None:
+def _in_the_model(view: View) -> Numbers:
     """The head above as it is, and with its scores not divided."""
-    record, head = view.record, view.head
-    mask, how = record.mask_of(head), f"divided by √{record.q.shape[-1]}"
-    if not record.has_usual_scale:
-        how = f"multiplied by {record.scale:.4g}, this model’s scale"
-    other = replace(record, scale=1.0).pattern_of(head)
-    layout.section("The same in the model", f"{view.head_name} as it is, and not {how}.")
-    left, right = layout.two_up("root-model")
-    shown = {"pattern": view.pattern, "undivided": other}
-    titles = {"pattern": f"{view.head_name} as it is", "undivided": f"not {how}"}
-    for place, (name, pattern) in zip((left, right), shown.items(), strict=True):
+    record, mask = view.record, view.record.mask_of(view.head)
+    undivided = replace(record, scale=1.0).pattern_of(view.head)
+    maps = {"as it is": view.pattern, "not divided": undivided}
+    for place, (name, pattern) in zip(layout.two_up("root-model"), maps.items(), strict=True):
         with place:
-            chart = pattern_map(pattern, mask, view.tokens, titles[name])
-            layout.show_chart(chart, key=f"root-{name}")
-    rows = {"as it is": view.pattern, "undivided": other}
-    words.table(
-        {
-            view.head_name: list(rows),
-            **{
-                MEASURES[name]: [
-                    digits(float(getattr(sharpness(pattern), name))) for pattern in rows.values()
-                ]
-                for name in MEASURES
-            },
-        }
-    )
-    words.caption("Means over all rows; the gradient is ‖diag(p) − p·pᵀ‖ of each row of weights p.")
+            chart = pattern_map(pattern, mask, view.tokens, f"{view.head_name} {name}")
+            layout.show_chart(chart, key=f"root-{name.replace(' ', '-')}")
     inspector.attention(record)
+    before, after = map(sharpness, maps.values())
+    return {
+        "head": view.head_name,
+        "how": f"divides by √{record.q.shape[-1]}"
+        if record.has_usual_scale
+        else f"multiplies by {record.scale:.4g}",
+        "largest": digits(float(before.largest), 2),
+        "undivided": digits(float(after.largest), 2),
+        "gradient": digits(float(before.gradient), 2),
+        "undivided gradient": digits(float(after.gradient), 2),
+    }
 
 
 PAGE = Page(
     "Why √d?",
     ":material/square_foot:",
-    "Dot products of random vectors spread as √d: undivided, softmax picks one key and stops "
-    "learning.",
-    "Queries and keys are drawn for each dimension: independent numbers with mean 0 and "
-    "variance 1, 64 queries with 16 keys each. A sum of d such products has variance d. Large "
-    "scores make softmax all but choose one key; then hardly any change of a score changes the "
-    "weights, so hardly any gradient comes through. Division by √d undoes this at every d.",
-    render,
+    "Why are scores divided by the square root of d?",
+    "",
     needs=("decoder",),
+    scenes={
+        "variance": _variances,
+        "query": _one_query,
+        "largest": partial(_by_dimension, "largest"),
+        "gradient": partial(_by_dimension, "gradient"),
+        "model": _in_the_model,
+    },
+    wide=("model",),
+    source=(
+        "model.analysis.saturation.random_products",
+        "model.analysis.saturation.sharpness",
+        "model.worked_out.Attending",
+    ),
 )

@@ -1,0 +1,47 @@
+"""Pages in scenes: one figure at a time, with a tab for each, beside the words of a lesson."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.frame import controls, inspector, layout, state, tours
+from viz.frame.kinds import Choice
+from viz.frame.old_links import VIEW_OF
+from viz.frame.page import Page
+from viz.frame.settings import SCENE
+from viz.frame.view import View
+
+CONTROLS = "controls-of-the-scene"
+
+
+def show(page: Page, view: View) -> None:
+    """Draw the scene of a page that is chosen, and fill its numbers into its words."""
+    state.only_for(page.title, SCENE)
+    first = next(iter(page.scenes))
+    steps = {x: tours.step_of(page.title, x, is_first=x == first) for x in page.scenes}
+    titles = {name: at.step.title for name, at in steps.items()}
+    name = _chosen(SCENE.given(options=list(titles), default=first, words=titles.get))
+    if name in page.wide:
+        beside, place = st.container(key="scene-words"), st.container(key="scene-figure")
+    else:
+        beside, place = layout.two_up("scene", (2, 3))
+    with beside:
+        text, st.session_state[CONTROLS] = st.container(), layout.slim_row("scene")
+    inspector.source(*page.source)
+    inspector.export(view, {})
+    with place:
+        numbers = page.scenes[name](view)
+    with text:
+        tours.tell(steps[name], numbers)
+
+
+def to_set() -> DeltaGenerator:
+    """Where what the scene has to set stands, below its words."""
+    return st.session_state[CONTROLS]
+
+
+def _chosen(setting: Choice[str]) -> str:
+    shown = controls.segments(setting)
+    address = state.visit().address
+    if VIEW_OF.keys() & address.keys():  # else it would open what these are of
+        address[SCENE.name] = shown
+    return shown
