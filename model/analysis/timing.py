@@ -4,7 +4,7 @@ On one CPU thread, so that other work on the machine disturbs little.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -88,34 +88,6 @@ def time_tokens(model: DecoderTransformer, budget_s: float = 5.0) -> Iterator[Ti
         yield Timing(DECODE, n_decoded, seconds, 0.8 + 0.2 * n / DECODE_ROUNDS)
 
 
-def time_rounds(
-    runs: Mapping[tuple[str, int], Callable[[], object]],
-    differences: Mapping[str, float],
-    *,
-    n_rounds: int,
-    least_rounds: int,
-    budget_s: float,
-) -> Iterator[Timing]:
-    """Time each of `runs`, which are named by way and length, and yield a timing after each.
-
-    Goes round after round, so that a disturbance falls on all alike: `n_rounds` of them, or
-    `least_rounds` and what began before `budget_s` was spent. `differences` are those of the ways.
-    """
-    spent_s = 0.0
-    for number in range(n_rounds):
-        for place, ((way, n_tokens), run) in enumerate(runs.items(), start=1):
-            with one_thread():
-                start = time.perf_counter()
-                run()
-                seconds = time.perf_counter() - start
-            spent_s += seconds
-            done = number + place / len(runs)  # rounds
-            spent = min(spent_s / budget_s, done / least_rounds, 1.0)
-            yield Timing(way, n_tokens, seconds, max(done / n_rounds, spent), differences[way])
-        if number + 1 >= least_rounds and spent_s >= budget_s:
-            break
-
-
 def by_length(timings: Sequence[Timing], way: str) -> dict[int, list[float]]:
     """Seconds of one way at each length, the lengths ascending."""
     times: dict[int, list[float]] = {}
@@ -158,26 +130,6 @@ def growth(seconds: dict[int, float]) -> tuple[float, float]:
     return float(exponent), float(np.exp(log_factor))
 
 
-def quartiles(timings: Sequence[Timing], way: str) -> dict[int, tuple[float, float]]:
-    """Between which seconds the middle half of the times of one way lies, at each length."""
-    return {
-        n: (float(np.percentile(times, 25)), float(np.percentile(times, 75)))
-        for n, times in by_length(timings, way).items()
-    }
-
-
-def growth_by_round(timings: Sequence[Timing], way: str, least: int) -> tuple[float, float]:
-    """Quartiles of the exponents that single rounds give, from lengths of `least` tokens on.
-
-    Needs one whole round of two lengths.
-    """
-    times = {n: found for n, found in by_length(timings, way).items() if n >= least}
-    rounds = zip(*times.values(), strict=False)
-    exponents = [growth(dict(zip(times, seconds, strict=True)))[0] for seconds in rounds]
-    low, high = np.percentile(exponents, (25, 75))
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class TimingSummary:
     """Medians of a measurement: seconds of one more token by text length, and tokens per second."""
@@ -208,33 +160,6 @@ def summarise(timings: Sequence[Timing]) -> TimingSummary | None:
         n_rounds=sum(item.way == PREFILL for item in timings),
         spread=spread(timings),
         difference=max(item.difference for item in timings),
-    )
-
-
-@dataclass(frozen=True)
-class WaysSummary:
-    """Seconds by length for each of several ways: the median, and the quartiles beside it."""
-
-    seconds: Mapping[str, dict[int, float]]
-    quartiles: Mapping[str, dict[int, tuple[float, float]]]
-    n_rounds: int
-    spread: float  # 1 when all rounds took equally long; see `spread`
-    difference: float  # the largest
-
-
-def summarise_ways(timings: Sequence[Timing], ways: Sequence[str]) -> WaysSummary | None:
-    """What the times so far amount to; None while fewer than two lengths ran in every way."""
-    times = {way: by_length(timings, way) for way in ways}
-    common = sorted(set.intersection(*map(set, times.values())))
-    if len(common) < 2:
-        return None
-    timings = [timing for timing in timings if timing.n_tokens in common]
-    return WaysSummary(
-        {way: medians(timings, way) for way in ways},
-        {way: quartiles(timings, way) for way in ways},
-        n_rounds=min(len(by_n[n]) for by_n in times.values() for n in common),
-        spread=spread(timings),
-        difference=max(timing.difference for timing in timings),
     )
 
 

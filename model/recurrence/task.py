@@ -15,7 +15,6 @@ VOCAB_SIZE = len(LETTERS) + 4
 TASKS = {"reverse": REVERSE, "copy": COPY}
 TRAINED, LONGEST = 16, 32  # letters of the longest row in training, and of the longest typed
 SHORTEST_DRAWN = 4
-LONGEST_TIMED = 256  # and of the longest that is only timed
 NAMES = (*LETTERS, "start", "end", *TASKS)
 
 

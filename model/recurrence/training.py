@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from model.config import EncoderDecoderConfig
 from model.fields import from_fields
-from model.recurrence.task import LONGEST_TIMED, TASKS, TRAINED, VOCAB_SIZE, begun, examples
+from model.recurrence.task import TASKS, TRAINED, VOCAB_SIZE, begun, examples
 from model.recurrence.translators import (
     RECURRENT,
     OfTransformer,
@@ -23,6 +23,7 @@ from model.recurrence.translators import (
 )
 
 LOG_EVERY = 100
+CONTEXT = 258  # tokens of a Transformer whose recipe says no other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,7 @@ def built(fields: Mapping[str, Any]) -> Translator:
     if fields.get("architecture") == RECURRENT:
         own = {name: x for name, x in fields.items() if name != "architecture"}
         return Recurrent(from_fields(RecurrentConfig, own, "config"))
-    sizes = {"vocab_size": VOCAB_SIZE, "max_seq_len": LONGEST_TIMED + 2}
+    sizes = {"vocab_size": VOCAB_SIZE, "max_seq_len": CONTEXT}
     return OfTransformer(EncoderDecoderConfig.from_dict({**sizes, **fields}))
 
 

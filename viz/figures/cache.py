@@ -57,22 +57,16 @@ def timing_lines(
     fits: Mapping[str, tuple[float, float]],
     fitted_from: int,
     title: str,
-    between: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
 ) -> Chart:
     """Milliseconds of one more token by text length, one line per way, both axes logarithmic.
 
     lines: seconds by length. fits: exponent and factor of a line's power, for those that have
-    one, drawn dotted from `fitted_from` tokens on. between: seconds at both ends of a bar at each
-    length, for lines that have bars.
+    one, drawn dotted from `fitted_from` tokens on.
     """
     marks: list[Line] = []
     for ink, (name, seconds) in enumerate(lines.items()):
         sizes, times = np.array(list(seconds)), 1000 * np.array(list(seconds.values()))
-        ends = None
-        if between and name in between:
-            low, high = 1000 * np.array([between[name][n] for n in seconds]).T
-            ends = low, high
-        marks.append(Line(sizes, times, name, Pen(ink), ends))
+        marks.append(Line(sizes, times, name, Pen(ink)))
         if name in fits:
             power, factor = fits[name]
             far = sizes[sizes >= fitted_from].astype(float)

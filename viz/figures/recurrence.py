@@ -1,4 +1,4 @@
-"""Charts of the lesson on recurrence: right by length, what is attended to, time by length."""
+"""Charts of the lesson on recurrence: right by length, and what is attended to."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,18 +36,3 @@ def alignment_map(
     framed = Frame((row, row), (0, pattern.shape[1] - 1), width=2)
     height = int(np.clip(190 + 22 * len(pattern), 330, 760))
     return Chart(title, source, written, [Cells(pattern, weights()), framed], height=height)
-
-
-def time_lines(
-    seconds: Mapping[str, Mapping[int, float]],
-    quartiles: Mapping[str, Mapping[int, tuple[float, float]]],
-) -> Chart:
-    """Median milliseconds by letters, with bars from the first quartile to the third."""
-    lines = []
-    for (name, medians), pen in zip(seconds.items(), MODELS, strict=False):
-        low, high = 1000 * np.array([quartiles[name][n] for n in medians]).T
-        lines.append(Line([*medians], 1000 * np.array([*medians.values()]), name, pen, (low, high)))
-    sizes = sorted({n for medians in seconds.values() for n in medians})
-    marks = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 2, 5)]
-    x, y = Axis("letters", is_log=True, ticks=sizes), Axis("time", "ms", is_log=True, ticks=marks)
-    return Chart("Time of one forward pass by length", x, y, lines)

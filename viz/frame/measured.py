@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from model.analysis.timing import Timing, growth
+from model.analysis.timing import Timing
 from viz.digits import digits
 from viz.frame import gradual, words
 from viz.runs.measuring import Measuring
@@ -11,7 +11,6 @@ from viz.runs.measuring import Measuring
 BUTTON = gradual.Button("Measure on this machine", "Measure again", "timer")
 UNSTEADY = 1.5  # spread of the times from which a page warns
 Summary = TypeVar("Summary")
-Lines = dict[str, dict[int, float]]  # seconds by length, of each way
 
 
 def measured_when_asked(
@@ -29,18 +28,6 @@ def measured_when_asked(
     if found is not None and summary is None:
         words.notice("Stopped before enough was measured; there is nothing to show.")
     return summary
-
-
-def fits_of(lines: Lines, spread: float) -> tuple[dict[str, tuple[float, float]], int]:
-    """Exponent and factor of each line over its longer half, and from where; none if unsteady."""
-    lengths = sorted(next(iter(lines.values())))
-    first = lengths[(len(lengths) - 1) // 2]
-    if spread > UNSTEADY:
-        return {}, first
-    return {
-        name: growth({n: s for n, s in seconds.items() if n >= first})
-        for name, seconds in lines.items()
-    }, first
 
 
 def say_disturbed(spread: float) -> None:

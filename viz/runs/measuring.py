@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from model.analysis.cheaper import Head
-from model.analysis.cheaper_timing import time_ways
 from model.analysis.cost_timing import time_passes
 from model.analysis.timing import Timing, time_tokens
 from model.sources.handle import ModelHandle
@@ -34,11 +32,6 @@ class Measuring(Work):
 def measure(handle: ModelHandle) -> Measuring:
     """Begin to time tokens with and without the cache; nothing runs before `advance`."""
     return Measuring(time_tokens(runs.own_decoder(handle)))
-
-
-def measure_ways(head: Head, window: int) -> Measuring:
-    """Begin to time a head's attention at growing lengths: exact, in a window, as a running sum."""
-    return Measuring(time_ways((head.q, head.k, head.v), window))
 
 
 def measure_passes(handle: ModelHandle, asked: int) -> Measuring:

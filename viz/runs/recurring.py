@@ -1,4 +1,4 @@
-"""The translators of the lesson on recurrence: one row of letters in all three, and their times."""
+"""The translators of the lesson on recurrence: one row of letters in all three."""
 
 from dataclasses import dataclass
 
@@ -16,9 +16,7 @@ from model.recurrence.reading import (
     written,
 )
 from model.recurrence.steps import Steps, steps
-from model.recurrence.timing import time_translators
 from model.recurrence.translators import OfTransformer, Recurrent, n_parameters
-from viz.runs.measuring import Measuring
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,3 @@ def sizes(n_letters: int) -> dict[str, tuple[int, Steps]]:
     """Parameters of each model, and its steps for a row of so many letters."""
     models = {name: stored.shipped(name) for name in stored.NAMES}
     return {name: (n_parameters(model), steps(model, n_letters)) for name, model in models.items()}
-
-
-def measure() -> Measuring:
-    """Begin to time the three models at growing lengths; nothing runs before `advance`."""
-    return Measuring(time_translators({name: stored.shipped(name) for name in stored.NAMES}))

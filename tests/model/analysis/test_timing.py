@@ -13,10 +13,8 @@ from model.analysis.timing import (
     WITHOUT,
     Timing,
     growth,
-    growth_by_round,
     lengths_to_time,
     medians,
-    quartiles,
     spread,
     time_tokens,
     tokens_per_second,
@@ -101,13 +99,3 @@ def test_spread_by_hand() -> None:
 def test_growth_of_an_exact_power(exponent: float, factor: float) -> None:
     times = {n: factor * n**exponent for n in (7, 30, 201)}
     assert growth(times) == pytest.approx((exponent, factor))
-
-
-def test_the_spread_of_a_way_and_of_its_growth() -> None:
-    """Rounds that grow as n, n^1.5, …, n^3, each by itself."""
-    exponents = (1.0, 1.5, 2.0, 2.5, 3.0)
-    timings = [Timing("x", n, 1e-6 * n**a) for a in exponents for n in (4, 16, 64, 256)]
-    assert quartiles(timings, "x")[16] == pytest.approx((1e-6 * 16**1.5, 1e-6 * 16**2.5))
-    assert growth_by_round(timings, "x", 16) == pytest.approx((1.5, 2.5))
-    cut_short = [*timings, Timing("x", 16, 1.0)]
-    assert growth_by_round(cut_short, "x", 16) == pytest.approx((1.5, 2.5))

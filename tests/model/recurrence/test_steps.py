@@ -1,14 +1,11 @@
-"""Protects the counts of steps, and the times: what is timed is what is said."""
+"""Protects the counts of steps: as many are really taken."""
 
 import pytest
 import torch
 from torch import nn
 
-from model.analysis.timing import summarise_ways
-from model.recurrence import timing
 from model.recurrence.gru import GatedUnit
 from model.recurrence.steps import steps
-from model.recurrence.timing import time_translators
 from model.recurrence.translators import Recurrent, Translator
 from tests.model.recurrence.test_translators import tiny
 
@@ -61,19 +58,3 @@ class _Strange(Translator):
 def test_of_another_kind_nothing_is_known() -> None:
     with pytest.raises(TypeError, match="_Strange"):
         steps(_Strange(), 3)
-
-
-def test_every_model_is_timed_at_every_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "LENGTHS", (3, 5))
-    models = {name: tiny(name) for name in ("fixed", "transformer")}
-    timings = list(time_translators(models, budget_s=1e-9))
-    assert len(timings) == 2 * 2 * timing.LEAST_ROUNDS
-    assert [x.progress for x in timings] == sorted(x.progress for x in timings)
-    assert timings[-1].progress == 1
-    found = summarise_ways(timings, list(models))
-    assert found is not None
-    assert {name: list(x) for name, x in found.seconds.items()} == {name: [3, 5] for name in models}
-    for name, by_n in found.quartiles.items():
-        for n, (low, high) in by_n.items():
-            assert low <= found.seconds[name][n] <= high
-    assert found.difference < 1e-5

@@ -4,10 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from model.analysis.timing import TimingSummary, summarise
+from model.analysis.timing import TimingSummary, growth, summarise
 from viz.figures.cache import timing_lines
 from viz.frame import inspector, layout
-from viz.frame.measured import fits_of, measured_when_asked, say_disturbed
+from viz.frame.measured import UNSTEADY, measured_when_asked, say_disturbed
 from viz.frame.view import View
 from viz.runs.measuring import measure
 
@@ -34,7 +34,13 @@ def _measured(summary: TimingSummary) -> None:
     lines = {"without cache": summary.without, "with cache": summary.with_cache}
     longest = max(summary.without)
     slow, fast = summary.without[longest], summary.with_cache[longest]
-    fits, fitted_from = fits_of(lines, summary.spread)
+    lengths = sorted(summary.without)
+    fitted_from = lengths[(len(lengths) - 1) // 2]
+    fits = {
+        name: growth({n: s for n, s in seconds.items() if n >= fitted_from})
+        for name, seconds in lines.items()
+        if summary.spread <= UNSTEADY
+    }
     _rates(summary, longest)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
     chart = timing_lines(lines, fits, fitted_from, title)

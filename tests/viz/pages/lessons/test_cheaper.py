@@ -39,6 +39,12 @@ def test_the_table_says_what_each_way_costs_and_loses() -> None:
     assert table["error"]["exact"] == "0"
 
 
+def test_a_link_to_times_opens_what_is_lost_with_one_line() -> None:
+    app = open_page(TITLE, sentence=TOM, cheaper_view="times", **HEAD)
+    assert lines(app, "note") == ["View times does not exist here; showing What is lost."]
+    assert chart(app, "cheaper-exact").data
+
+
 def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
     tiles = {"cheaper_view": "tiles", "tile_size": "4", "tiles_done": "4"}
     app = open_page(TITLE, sentence=TOM, **HEAD, **tiles)

@@ -27,7 +27,7 @@ from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import CHEAPER, CHEAPER_VIEW, GLOBAL, KEPT_RANK, WINDOW
 from viz.frame.view import View
-from viz.pages.lessons.cheaper import tiles, times
+from viz.pages.lessons.cheaper import tiles
 
 OWN_WINDOW = WINDOW.given(label="Window w", default=4, high=512)
 OWN_GLOBAL = GLOBAL.given(label="Global g", default=1)
@@ -65,14 +65,6 @@ def _fewer(view: View, head: Head) -> Tables:
         see="cheaper-errors",
         **{CHEAPER.name: "global", WINDOW.name: "4", GLOBAL.name: "1"},
     )
-    return {}
-
-
-def _times(view: View, head: Head) -> Tables:
-    """What the ways take at growing lengths."""
-    with layout.slim_row("times"):
-        window = controls.number(OWN_WINDOW)
-    times.section(view, head, window)
     return {}
 
 
@@ -160,7 +152,7 @@ def _ways_on() -> None:
     words.ways(
         [
             words.Way("Masks", "The whole model under a window and global tokens.", page="Masks"),
-            words.Way("Cost", "What pairs cost beside all the rest of a model.", page="Cost"),
+            words.Way("Cost", "What pairs cost, and how long a whole pass takes.", page="Cost"),
         ]
     )
 
@@ -168,7 +160,6 @@ def _ways_on() -> None:
 DRAW: dict[str, Callable[[View, Head], Tables]] = {
     "fewer": _fewer,
     "tiles": tiles.section,
-    "times": _times,
 }
 PAGE = Page(
     "Cheaper attention",

@@ -10,7 +10,7 @@ from viz.frame import controls, inspector, layout, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import JUDGED_BY, ROW_LETTERS, ROW_TASK
 from viz.frame.view import View
-from viz.pages.lessons.recurrence import row, times
+from viz.pages.lessons.recurrence import row, steps
 from viz.pages.lessons.recurrence.shared import NAMES, Shown, letters_of, shown_of
 
 LENGTHS = (8, TRAINED, 18)  # that the table names
@@ -31,7 +31,7 @@ def render(view: View) -> None:
         **{ROW_TASK.name: "reverse", ROW_LETTERS.name: "brownfoxjumpsoverx"},
     )
     row.section(shown)
-    steps = times.section(shown)
+    counts = steps.section(shown)
     _ways_on()
     inspector.source(
         "model.recurrence.gru.GatedUnit",
@@ -40,7 +40,7 @@ def render(view: View) -> None:
         "model.recurrence.translators.OfTransformer",
         "model.recurrence.scored.score",
     )
-    inspector.export(view, _accuracy_tables() | steps)
+    inspector.export(view, _accuracy_tables() | counts)
 
 
 def _by_length(shown: Shown, judged: str) -> None:
