@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, softmax, variance
+from model.analysis.saturation import DIMENSIONS, Sharp, sharpness, variance
+from model.worked_out import softmax
 from viz import formulas_lessons as formulas
 from viz.charts.chart import Axis
 from viz.digits import digits
