@@ -13,6 +13,23 @@ Square = Literal["scores", "pattern"]
 STAGES = ("scaled", "biased", "capped", "masked", "sunk", "weights")
 
 
+def softmax(
+    scores: np.ndarray, mask: np.ndarray | None = None, sink: float | np.floating = -np.inf
+) -> np.ndarray:
+    """Weights of each row over the keys that a mask leaves; rows that see nothing are zero. (…, n).
+
+    sink: the score of one key more, whose share is missing from the weights.
+    """
+    weights = scores.copy() if mask is None else np.where(mask, scores, -np.inf)
+    peak = np.maximum(weights.max(axis=-1, keepdims=True), sink)
+    peak[~np.isfinite(peak)] = 0
+    weights -= peak
+    np.exp(weights, out=weights)
+    total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - peak)
+    weights /= np.where(total > 0, total, 1)
+    return weights
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Attending:
     """What the scores and the pattern of one attention layer follow from.
@@ -85,16 +102,8 @@ class Attending:
 
     def weighted(self, scores: np.ndarray, head: int, mask: np.ndarray) -> np.ndarray:
         """Softmax of scores over the keys that a mask leaves, and the head's sink. (Tq, Tk)."""
-        weights = np.where(mask, scores, -np.inf)
-        peak = weights.max(axis=-1, keepdims=True)
         sink = -np.inf if self.sinks is None else self.sinks[head].astype(scores.dtype)
-        peak = np.maximum(peak, sink)
-        peak[~np.isfinite(peak)] = 0
-        weights -= peak
-        np.exp(weights, out=weights)
-        total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - peak)
-        weights /= np.where(total > 0, total, 1)
-        return weights
+        return softmax(scores, mask, sink)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ feed-forward give to a stream. So one pass over a few tokens is watched, and in 
 outputs are searched whose sums make the block's own: they are its parts, whatever their names.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -182,14 +182,15 @@ def watch(model: nn.Module, inputs: Mapping[str, Tensor]) -> Watched:
     """Run a model once, on few tokens, and note the calls of all its modules."""
     watched = Watched()
     now = _Watching(watched)
-    with _noting(model, watched), passing(now):
+    with noting(model.modules(), watched), passing(now):
         watched.output = model(**inputs)
     now.finish()
     return watched
 
 
 @contextmanager
-def _noting(model: nn.Module, watched: Watched) -> Iterator[None]:
+def noting(modules: Iterable[nn.Module], watched: Watched) -> Iterator[None]:
+    """Note the calls of these modules while this is open, in the order in which they end."""
     began: list[tuple[int, Tensor | None]] = []
 
     def before(_module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -202,7 +203,7 @@ def _noting(model: nn.Module, watched: Watched) -> Iterator[None]:
             watched.calls.append(Call(module, given, out, start, watched.tick()))
 
     handles = []
-    for module in model.modules():
+    for module in modules:
         handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
         handles.append(module.register_forward_hook(after))
     try:

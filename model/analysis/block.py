@@ -3,18 +3,17 @@
 The steps and what a norm is given depend on where the block normalises (Xiong et al. 2020, fig. 1).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adopted.anatomy import first_tensor
+from model.adopted.anatomy import Watched, noting
 from model.architectures.base import Transformer
 from model.norms import layer_norm, rms_norm
 from model.parts import Sublayer, kind_of_norm
@@ -105,8 +104,10 @@ def run_inside(model: Transformer, ids: Sequence[int], layer: int) -> Inside:
     named = [x for one in sublayers for x in (one.read, one.own_norm, one.norm, one.matrix) if x]
     weights = {id(weight) for weight in sublayers[-1].weights}
     matrices = [x for x in model.modules() if id(getattr(x, "weight", None)) in weights]
-    with torch.inference_mode(), _passed([*named, *matrices]) as passed:
+    watched = Watched()
+    with torch.inference_mode(), noting(dict.fromkeys([*named, *matrices]), watched):
         model(torch.tensor([list(ids)], device=model.device), tap=attach(recorder))
+    passed = {call.module: (_rows(call.given), _rows(call.gave)) for call in watched.calls}
     start = f"{stack.name}.blocks.{layer}."
     values = {name: _rows(recorder.values[start + name]) for name in STREAM}
     norms: dict[str, Norm] = {}
@@ -148,24 +149,6 @@ def _placement(sublayers: Sequence[Sublayer]) -> str:
     if all(one.read and not one.norm for one in sublayers):
         return "pre"
     return "post" if all(one.norm and not one.read for one in sublayers) else ""
-
-
-@contextmanager
-def _passed(modules: Iterable[nn.Module]) -> Iterator[dict[nn.Module, tuple[Array, Array]]]:
-    """What modules are given and give while this is open, a token a row."""
-    found: dict[nn.Module, tuple[Array, Array]] = {}
-
-    def keep(module: nn.Module, given: Any, named: Mapping[str, Any], gave: Any) -> None:  # noqa: ANN401
-        first, made = first_tensor((*given, *named.values())), first_tensor(gave)
-        if first is not None and made is not None:
-            found[module] = _rows(first), _rows(made)
-
-    handles = [x.register_forward_hook(keep, with_kwargs=True) for x in dict.fromkeys(modules)]
-    try:
-        yield found
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _rows(x: Tensor) -> Array:

@@ -79,18 +79,6 @@ class Difference(NamedTuple):
     moved: float
 
 
-def softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Weights of each row over the keys it may attend to, (Tq, Tk); a row with none is zeros."""
-    lowered = np.where(mask, scores, -np.inf)
-    most = np.max(lowered, axis=-1, keepdims=True)
-    return _normalised(np.exp(lowered - np.where(np.isfinite(most), most, 0)))
-
-
-def _normalised(heights: np.ndarray) -> np.ndarray:
-    total = heights.sum(axis=-1, keepdims=True)
-    return np.divide(heights, total, out=np.zeros_like(heights), where=total > 0)
-
-
 # --- pairs left out -----------------------------------------------------------------------------
 
 
@@ -131,7 +119,9 @@ def positive_map(x: np.ndarray) -> np.ndarray:
 
 def linear_weights(head: Head, sizes: Sizes) -> np.ndarray:
     """φ(q)·φ(k), over the sum of them, (T, T): it knows no bias, soft cap or sink."""
-    return _normalised(np.where(head.mask, positive_map(head.q) @ positive_map(head.k).T, 0.0))
+    heights = np.where(head.mask, positive_map(head.q) @ positive_map(head.k).T, 0.0)
+    total = heights.sum(axis=-1, keepdims=True)
+    return np.divide(heights, total, out=np.zeros_like(heights), where=total > 0)
 
 
 def running_sum(queries: np.ndarray, keys: np.ndarray, v: np.ndarray) -> np.ndarray:

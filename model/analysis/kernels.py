@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.worked_out import softmax
+
 N_POINTS, LAST, NOISE = 50, 5.0, 0.5
 
 # Of the distance in widths, u. Epanechnikov 1969 has 1 − u²; 1 − |u| is the triangular one.
@@ -67,9 +69,7 @@ def gaussian_attention(q: np.ndarray, k: np.ndarray, mask: np.ndarray) -> np.nda
     keys of one length these are the weights of dot products.
     """
     squares = np.square(q[:, None] - k).sum(axis=-1)  # (Tq, Tk)
-    scores = np.where(mask, -squares / (2 * np.sqrt(q.shape[-1])), -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    return softmax(-squares / (2 * np.sqrt(q.shape[-1])), mask)
 
 
 def moved_weight(one: np.ndarray, other: np.ndarray) -> float:

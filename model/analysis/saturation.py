@@ -32,12 +32,6 @@ def variance(products: np.ndarray) -> float:
     return float(np.mean(np.square(products)))
 
 
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """Each row of scores as weights; −∞ gets none. (…, n)."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
 def sharpness(weights: np.ndarray) -> Sharp:
     """The largest weight and the size of softmax's Jacobian, means over rows (n, m).
 

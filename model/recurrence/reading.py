@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model.recurrence.task import END, START, answer_of, source_of
+from model.capture import capture_translation
+from model.recurrence.task import END, NAMES, START, answer_of, source_of
 from model.recurrence.translators import Looked, OfTransformer, Recurrent, Translator, write
-from model.tap import Recorder, attach
 
 Array = np.ndarray
 SPARE = 3  # tokens that a target may have more than it should
@@ -46,20 +46,14 @@ def attended(
     return Attended(energies, weights, contexts)
 
 
-@torch.inference_mode()
 def cross_patterns(
     model: OfTransformer, task: str, letters: Sequence[int], target: Sequence[int]
 ) -> Array:
     """Cross-attention of every head as `target` is written, (L, H, Tt, Ts)."""
-    recorder = Recorder({"pattern"})
-    model.transformer(
-        torch.tensor([source_of(task, letters)]),
-        torch.tensor([[START, *target[:-1]]]),
-        tap=attach(recorder),
-    )
-    found = (recorder.values[f"decoder.blocks.{layer}.cross_attn.pattern"][0].numpy()
-             for layer in range(model.config.n_layers))  # fmt: skip
-    return np.stack(list(found))
+    source, begun = source_of(task, letters), (START, *target[:-1])
+    both = [(ids, [NAMES[i] for i in ids]) for ids in (source, begun)]
+    trace = capture_translation(model.transformer, both[0], both[1])
+    return np.stack([record.pattern for record in trace.attention if record.site.kind == "cross"])
 
 
 def own_places(task: str, n_letters: int) -> list[int]:

@@ -101,7 +101,6 @@ def log_probability(logits: np.ndarray, prompt: Sequence[int], text: Sequence[in
 
     logits: (T, V) of both together.
     """
-    from_top = logits - logits.max(axis=-1, keepdims=True)
-    log_probs = from_top - np.log(np.exp(from_top).sum(axis=-1, keepdims=True))
-    places = np.arange(len(prompt) - 1, len(prompt) + len(text) - 1)
-    return float(log_probs[places, np.array(text)].sum())
+    rows = logits[len(prompt) - 1 : len(prompt) + len(text) - 1]
+    own = rows[np.arange(len(text)), np.array(text)]
+    return float((own - np.logaddexp.reduce(rows, axis=-1)).sum())

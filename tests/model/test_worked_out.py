@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.worked_out import Attending, Square, WorkedOut
+from model.worked_out import Attending, Square, WorkedOut, softmax
 
 ALL = slice(None)
 INDICES = (
@@ -31,3 +31,13 @@ def test_what_is_looked_at_is_that_part_of_the_whole(name: Square) -> None:
     assert not found[1].flags.writeable and not np.asarray(found).flags.writeable
     with pytest.raises(IndexError):
         found[4]
+
+
+def test_softmax_by_hand() -> None:
+    """Scores ln 1, ln 3 and ln 4, a sink of ln 2, and a row that sees nothing."""
+    scores = np.log([[1.0, 3.0, 4.0], [1e-300, 1e300, 1.0]])
+    np.testing.assert_allclose(softmax(scores), [[0.125, 0.375, 0.5], [0, 1, 0]], atol=1e-12)
+    mask = np.array([[True, True, False], [False, False, False]])
+    np.testing.assert_allclose(softmax(scores, mask), [[0.25, 0.75, 0], [0, 0, 0]])
+    np.testing.assert_allclose(softmax(scores, mask, np.log(2)), [[1 / 6, 0.5, 0], [0, 0, 0]])
+    assert scores[0, 0] == 0, "what is given stays as it is"

@@ -7,6 +7,7 @@ import numpy as np
 from model.analysis.metrics import DIFFERENCE, Metric
 from model.given import Input
 from model.trace import Stream
+from model.worked_out import softmax
 from viz.frame import controls, state
 from viz.frame.kinds import Choice
 from viz.frame.settings import ANSWER, INSTEAD, TOKEN
@@ -96,9 +97,7 @@ def logits_at(view: View, given: Input, position: int) -> np.ndarray:
 
 def probability_of(run: Run, position: int, token: int) -> float:
     """The probability of one answer at a position."""
-    logits = logits_of(run)[position].astype(np.float64)
-    exponentials = np.exp(logits - logits.max())
-    return float(exponentials[token] / exponentials.sum())
+    return float(softmax(logits_of(run)[position].astype(np.float64))[token])
 
 
 def labels_of(stream: Stream) -> list[str]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from model.sources.offers import missing
 from model.trace import Trace
+from model.worked_out import softmax
 from viz import runs
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -69,4 +70,4 @@ def _best(
     logits = trace.logits[-1].astype(np.float64)
     best = int(logits.argmax())
     (label,) = token_labels([runs.tokenizer(handle).name(best)])
-    return label, float(1 / np.exp(logits - logits[best]).sum())
+    return label, float(softmax(logits)[best])

@@ -9,9 +9,9 @@ from model.analysis.saturation import (
     N_QUERIES,
     random_products,
     sharpness,
-    softmax,
     variance,
 )
+from model.worked_out import softmax
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)

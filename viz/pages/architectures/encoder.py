@@ -241,9 +241,8 @@ def _cost_of_blanks(view: View, whole: Run, places: list[int]) -> None:
 def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:
     """Mean of −ln p of what stood in the blanks."""
     logits = run.trace.logits[places].astype(np.float64)
-    from_top = logits - logits.max(axis=-1, keepdims=True)
-    log_totals = np.log(np.exp(from_top).sum(axis=-1))
-    return float((log_totals - from_top[np.arange(len(places)), targets]).mean())
+    log_totals = np.logaddexp.reduce(logits, axis=-1)
+    return float((log_totals - logits[np.arange(len(places)), targets]).mean())
 
 
 # --- on from here -----------------------------------------------------------------------------

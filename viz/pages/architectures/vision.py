@@ -8,6 +8,7 @@ import numpy as np
 from model.analysis.cosine import cosine_similarity
 from model.analysis.patches import mean_distances
 from model.config import VisionConfig
+from model.worked_out import softmax
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
 from viz.frame import controls, given, heads, inspector, layout, state, words
@@ -63,8 +64,7 @@ def _shipped(view: View) -> Shipped:
 
 
 def _probabilities(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True), dtype=np.float64)
-    return powers / powers.sum(axis=-1, keepdims=True)
+    return softmax(logits.astype(np.float64))
 
 
 def _answer(view: View) -> tuple[int, float]:

@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from model.analysis.saturation import DIMENSIONS, sharpness, softmax, variance
+from model.analysis.saturation import DIMENSIONS, sharpness, variance
+from model.worked_out import softmax
 from viz import formulas_lessons as formulas
 from viz.charts.chart import Axis
 from viz.digits import digits

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from model.analysis.saturation import DIMENSIONS, random_products, sharpness, softmax
+from model.analysis.saturation import DIMENSIONS, random_products, sharpness
+from model.worked_out import softmax
 from tests.viz.apps import TOM, chart, lesson, lines, open_page
 from tests.viz.builders import numbers, stories_trace
 

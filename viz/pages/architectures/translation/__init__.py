@@ -66,7 +66,7 @@ def _inspect(view: View) -> None:
     query, key = divmod(int(view.pattern.argmax()), view.pattern.shape[1])
     scores = record.scores[view.head, query].astype(np.float64)
     allowed = scores[record.mask_of(view.head)[query]]
-    log_total = float(np.log(np.exp(allowed - allowed.max()).sum()) + allowed.max())
+    log_total = float(np.logaddexp.reduce(allowed))
     inspector.beside_formula(
         lambda: words.pair(
             visible(view.query_tokens[query]), visible(view.key_tokens[key]), view.head_name

@@ -11,7 +11,6 @@ from model.analysis.additive import (
     n_multiplications,
     n_parameters,
 )
-from model.analysis.cheaper import softmax
 from model.analysis.kernels import (
     LAST,
     drawn_points,
@@ -22,6 +21,7 @@ from model.analysis.kernels import (
     truth,
 )
 from model.trace import AttentionRecord
+from model.worked_out import softmax
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
