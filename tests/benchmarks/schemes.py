@@ -80,7 +80,7 @@ def measure() -> dict[str, float]:
     with app_and_browser() as (browser, url):
         first, whole = _schemes(_open(browser, url, page="Positional encoding", compare="yes"))
         kinds = _kinds(_open(browser, url, page="Masks"))
-        edits = _edits(_open(browser, url, page="Masks", masks="edit"))
+        edits = _edits(_open(browser, url, page="Masks", scene="edit"))
     return {
         **_figures("other scheme, its first figure", first),
         **_figures("other scheme, all its figures", whole),

@@ -23,6 +23,7 @@ OLD_NAMES = {
     "beams": "beam_width",
     "filler": "pad_tokens",
     "compare": "scheme",
+    "masks": "scene",
 }
 OLD_VALUES = {
     ("side", "front"): "left",

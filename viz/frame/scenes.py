@@ -18,7 +18,7 @@ def show(page: Page, view: View) -> None:
     state.only_for(page.title, SCENE)
     first = next(iter(page.scenes))
     steps = {x: tours.step_of(page.title, x, is_first=x == first) for x in page.scenes}
-    titles = {name: at.step.title for name, at in steps.items()}
+    titles = {name: at.step.title if at else name for name, at in steps.items()}
     name = _chosen(SCENE.given(options=list(titles), default=first, words=titles.get))
     if name in page.wide:
         beside, place = st.container(key="scene-words"), st.container(key="scene-figure")
@@ -30,8 +30,9 @@ def show(page: Page, view: View) -> None:
     inspector.export(view, {})
     with place:
         numbers = page.scenes[name](view)
-    with text:
-        tours.tell(steps[name], numbers)
+    if told := steps[name]:
+        with text:
+            tours.tell(told, numbers)
 
 
 def to_set() -> DeltaGenerator:

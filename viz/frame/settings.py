@@ -141,7 +141,6 @@ SLOPE_HEADS = Number("n_heads", "Heads", 1, 1, 64, page="Positional encoding")
 
 # --- Masks -------------------------------------------------------------------------------------
 
-MASK_VIEW = Choice[str]("masks", "View", "kinds", page="Masks")
 MASK_KIND = Choice[str]("mask", "Mask", "causal", page="Masks")
 PREFIX = Number("prefix", "Prefix", 0, 0, 512, page="Masks")
 PAD_TOKENS = Number("pad_tokens", "Pad tokens", 0, 0, 512, page="Masks")

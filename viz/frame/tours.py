@@ -41,7 +41,6 @@ PLACES = {
     "heads": ".hl-heads",
     "map": ".hl-view-map .hl-map",
     "formula": ".hl-formula",
-    "mask": ".st-key-figure-mask",
     "sliders": ".hl-sampling",
     "merges": "[class*=st-key-trees-]",
     "cards": ".hl-cards",
@@ -50,10 +49,6 @@ PLACES = {
     "hand": ".hl-hand-steps",
     "table": ".st-key-page .hl-scrolls",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
-    "targets": ".hl-targets",
-    "past": ".st-key-figure-past",
-    "leak": ".st-key-figure-leak",
-    "reach": ".st-key-figure-known",
     "cuts": ".stElementContainer:has(.hl-scrolls) ~ .stElementContainer .hl-scrolls",
     "alike": ".st-key-two-up-several-alike",
     "wave": ".st-key-figure-wave",
@@ -269,10 +264,10 @@ def bring_into_sight(page: str) -> None:
         component.bring_into_sight(f"{opened.tour.name} {opened.number}", PLACES[opened.step.look])
 
 
-def step_of(page: str, scene: str, *, is_first: bool) -> At:
+def step_of(page: str, scene: str, *, is_first: bool) -> At | None:
     """The step that a scene of a page is told by: the open one, else the first that leads there.
 
-    A link to a page without a scene leads to its first.
+    A link to a page without a scene leads to its first. None where no file has one.
     """
     steps = [At(tour, i + 1) for tour in _found()[0] for i in range(len(tour.steps))]
     opened = _open_step()
@@ -281,7 +276,7 @@ def step_of(page: str, scene: str, *, is_first: bool) -> At:
         queries = map(_query, (at.step.link, at.step.show) if at == opened else (at.step.link,))
         if any((query.get(PAGE.name), query.get(SCENE.name, "")) in wanted for query in queries):
             return at
-    raise ValueError(f"no step of a lesson tells of {page}, {scene}")
+    return None
 
 
 def _open_step() -> At | None:

@@ -47,10 +47,6 @@ SHOWN = {
     "624, 2596 and 3556": ("dog 624", "dogs 2596", "Dog 3556"),
     "they stay twelve tokens": ("characters 6 bytes 12", "12 of 12 tokens are single bytes"),
     "from 5 to 10, while the cosine stays at 0.71": ("a · b 5.0000 10.0000",),
-    "what it may not attend to is hatched": ("120 of 256 cells are masked",),
-    "changes by up to 0.27": ("“ the ” becomes “ a ”", "at most 0; without, by up to 0.2749"),
-    "no more than 0.005 is left": ("“ gave ”", "0.0049 with zero after"),
-    "13 of the 16 tokens": ("at most 2 tokens before it", "influenced by 13 of 16 tokens"),
     "H4 is most like H1": ("0.675. H4 is most like H1", "0.110. H4 is most like H1"),
     "namely 262,144": ("1 256 262,144", "8 (as here) 32 262,144"),
     "zero up to rounding": ("Without positions and mask every row comes out as before",),
@@ -76,7 +72,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_a_lesson_opens_without_a_word_of_error_and_says_what_is_on_its_pages(path: Path) -> None:
     steps = tomllib.loads(path.read_text(encoding="utf-8"))["step"]
-    assert 3 <= len(steps) <= 6
+    assert 3 <= len(steps) <= 9
     for number, step in enumerate(steps, 1):
         query = dict(parse_qsl(step["link"])) | {"tour": path.stem, "step": str(number)}
         app = open_page(query["page"], **rest(query))

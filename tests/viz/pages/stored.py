@@ -17,7 +17,6 @@ from tests.viz.builders import PAGES, csv_rows
 from viz import studio
 from viz.frame import inspector, settings
 from viz.frame.view import View
-from viz.pages.ideas import masks
 
 FILE = Path(__file__).parent / "stored.txt"
 SCHEME, FILLING = "positions-rope", ("Ablation", "Explanation", "Patching")
@@ -25,7 +24,6 @@ ROUNDING = 1e-3  # what is smaller may be another number elsewhere
 Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
 VIEWS: list[Opened] = [
-    *(("Masks", (("masks", view),)) for view in masks.VIEWS),
     *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
     *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
     *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),

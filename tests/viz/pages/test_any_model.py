@@ -284,16 +284,16 @@ def test_a_page_serves_a_tokenizer_of_python(page: str, model: str, text: str) -
 
 @pytest.mark.parametrize("shown", ["kinds", "padding", "shift"])
 def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
-    app = open_page("Masks", masks=shown, model="letters", sentence="a red fox", mask="padding")
+    app = open_page("Masks", scene=shown, model="letters", sentence="a red fox", mask="padding")
     assert lines(app, "error") == []
     said = any("letters has no token for the end of a text" in x for x in lines(app, "note"))
     assert said == (shown in ("padding", "shift"))
 
 
 def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
-    given = {"masks": "padding", "side": "left", "second": TEXT, "sentence": LONG}
+    given = {"scene": "padding", "side": "left", "second": TEXT, "sentence": LONG}
     app = open_page("Masks", model="lacks-a-byte", **given)
-    assert any("and this model counts positions from the" in x for x in lines(app, "note"))
+    assert any("and this model counts positions from the" in x for x in lines(app, "aside"))
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:

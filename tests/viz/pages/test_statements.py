@@ -22,7 +22,8 @@ def opened(shelf: Path, page: str, /, config: dict[str, object], **query: str) -
 def said(app: AppTest) -> str:
     """Headings, what stands behind their question marks, captions and notes."""
     texts = [text for x in app.markdown for text in (x.value, x.proto.help)]
-    return " ".join([*texts, *captions(app), *lines(app, "note"), *lines(app, "plain")])
+    told = [e.proto.body for e in app.get("html") if '"hl-tour"' in e.proto.body]
+    return " ".join([*texts, *captions(app), *lines(app, "note"), *lines(app, "plain"), *told])
 
 
 def formulas(app: AppTest) -> str:
@@ -142,7 +143,7 @@ def test_masks_are_described_by_their_own_numbers(
 
 @pytest.mark.parametrize("config", [{}, PREFIX], ids=["causal", "prefix"])
 def test_label_leakage_of_the_own_mask_is_said(config: dict[str, object], shelf: Path) -> None:
-    app = opened(shelf, "Masks", config, masks="leak")
+    app = opened(shelf, "Masks", config, scene="loss")
     assert ("Neither number says how well it predicts" in said(app)) == bool(config)
     assert ("The second number says nothing" in said(app)) == (not config)
     assert ("it never learnt to use what lies ahead" not in said(app)) or not config
@@ -158,7 +159,7 @@ def test_padding_is_said_for_the_own_mask(
     config: dict[str, object], name: str, side: str, shelf: Path
 ) -> None:
     config = {**config, "prefix_len": 19} if name == "prefix" else config
-    text = said(opened(shelf, "Masks", config, masks="padding", side=side, second=SENTENCE[:18]))
+    text = said(opened(shelf, "Masks", config, scene="padding", side=side, second=SENTENCE[:18]))
     if side == "right":
         assert (f"the {name} mask hides that already" in text) == (name != "prefix")
         assert ("a padding mask is needed on this side, too" in text) == (name == "prefix")
@@ -170,7 +171,7 @@ def test_padding_is_said_for_the_own_mask(
 
 
 def test_targets_are_said_for_the_own_mask(shelf: Path) -> None:
-    app = opened(shelf, "Masks", WINDOW, masks="shift", inspect="source")
+    app = opened(shelf, "Masks", WINDOW, scene="shift", inspect="source")
     assert "Each position attends to 1 to 3 of the inputs up to its own" in said(app)
     assert "model.masks.sliding_window" in captions(app)
 

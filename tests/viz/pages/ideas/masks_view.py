@@ -45,7 +45,7 @@ def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:
 
 def open_view(view: str, /, **query: str) -> AppTest:
     """One view of the page."""
-    return open_page("Masks", **{"masks": view, "sentence": TOM} | query)
+    return open_page("Masks", **{"scene": view, "sentence": TOM} | query)
 
 
 def note_with(app: AppTest, words: str) -> str:

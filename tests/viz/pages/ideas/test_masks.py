@@ -19,6 +19,7 @@ from tests.viz.apps import (
     checks_shown,
     control,
     inspected,
+    lesson,
     lines,
     open_page,
     z,
@@ -35,8 +36,7 @@ from tests.viz.builders import (
 from tests.viz.pages.ideas.masks_view import KINDS, cells, note_with, open_view, under
 from viz.digits import digits, share
 from viz.labels import token_labels
-
-VIEWS = ("kinds", "edit", "leak", "padding", "order", "shift")
+from viz.pages.ideas.masks import PAGE
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -53,11 +53,9 @@ def test_each_kind_is_drawn_and_the_model_runs_under_it(name: str) -> None:
     shown = z(chart(app, "pattern").data[0])
     assert shown[mask] == pytest.approx(record.pattern[2][mask], abs=1e-5)
     assert np.isnan(shown[~mask]).all()
-    latex = next(x.value for x in app.latex if "attended pairs" in x.value)
-    assert latex_numbers(latex.partition("=")[2])[:2] == [mask.sum(), n]
-    assert latex_numbers(latex)[-1] == pytest.approx(mask.sum() / n**2, abs=6e-5)
     said = captions(inspected(app, "check"))
     assert any("Verified: 15 of 15" in line for line in said)
+    app = open_view("reach", **{"mask": name} | query)
     reach = layers_to_reach(mask)
     shown = z(chart(app, "reach").data[0])
     assert np.array_equal(shown, np.where(reach < 0, np.nan, reach), equal_nan=True)
@@ -66,11 +64,11 @@ def test_each_kind_is_drawn_and_the_model_runs_under_it(name: str) -> None:
     counts = numbers(chart(app, "known").data[0]["y"])
     assert counts.tolist() == [(known <= layer).sum() for layer in range(len(counts))]
     said = f"the last token can be influenced by {(known <= 6).sum()} of {n_own} tokens"
-    assert said in note_with(app, "After 6 layers")
+    assert said in lesson(app)
 
 
 def test_cost_grows_as_each_kind_does() -> None:
-    app = open_view("kinds", mask="sliding_window", window="4")
+    app = open_view("cost", mask="sliding_window", window="4")
     curves = {curve["name"]: numbers(curve["y"]) for curve in chart(app, "cost").data}
     lengths = numbers(chart(app, "cost").data[0]["x"])
     assert curves["all pairs, n²"].tolist() == (lengths**2).tolist()
@@ -78,6 +76,10 @@ def test_cost_grows_as_each_kind_does() -> None:
     assert curves["sliding window"].tolist() == (4 * lengths - 6).tolist()
     strong = [c["name"] for c in chart(app, "cost").data if c["line"]["width"] > 2]
     assert strong == ["sliding window"]
+    latex = next(x.value for x in app.latex if "attended pairs" in x.value)
+    n = len(stories_trace(TOM).ids)
+    assert latex_numbers(latex.partition("=")[2])[:2] == [4 * n - 6, n]
+    assert latex_numbers(latex)[-1] == pytest.approx((4 * n - 6) / n**2, abs=6e-5)
 
 
 def test_formula_is_of_the_mask_that_is_drawn() -> None:
@@ -89,7 +91,7 @@ def test_formula_is_of_the_mask_that_is_drawn() -> None:
 
 
 def test_without_its_mask() -> None:
-    app = open_view("leak", model="positions-rope")
+    app = open_view("loss", model="positions-rope")
     loaded = scheme_model("rope")
     trace = trace_of(loaded, TOM)
     ids, n = trace.ids.tolist(), len(trace.ids)
@@ -99,18 +101,20 @@ def test_without_its_mask() -> None:
     shown = [numbers(bar["y"]) for bar in chart(app, "losses").data]
     for bars, losses in zip(shown, expected, strict=True):
         assert bars == pytest.approx(losses, abs=1e-4)
-    note = note_with(app, "Mean loss with its mask")
-    means = [float(x) for x in re.findall(r"\d+\.\d{4}", note)]
+    said = lesson(app)
+    means = [float(x) for x in re.findall(r"\d+\.\d{4}", said)]
     stated = [x.mean() for x in expected]
     assert means == pytest.approx([*stated, abs(stated[1] - stated[0])], abs=1e-4)
-    assert ("lower" in note) == (means[1] < means[0])
+    assert ("lower" in said) == (means[1] < means[0])
     latex = [x.value for x in app.latex if r"\text{nats}" in x.value]
     assert [latex_numbers(x)[2] for x in latex] == pytest.approx(means[:2], abs=1e-4)
     shares = np.array(
         [[np.triu(x, 1).sum() / n for x in record.pattern] for record in opened.attention]
     )
     assert z(chart(app, "future").data[0]) == pytest.approx(shares, abs=1e-5)
-    assert f"{shares.mean():.1%} of all attention" in note_with(app, "With its mask: 0%")
+    assert f"{100 * shares.mean():.1f} % of all attention" in said
+    assert "with its mask 0 %" in said
+    app = open_view("leak", model="positions-rope")
     closed, leaking = (numbers(bar["y"]) for bar in chart(app, "past").data)
     assert closed.max() < 1e-6
     guess = next(i for i in np.argsort(-trace.logits[-2]) if i != ids[-1])
@@ -144,14 +148,13 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     shares = weights[:, :, ~is_filler][..., is_filler].sum(axis=(-1, -2)) / n_own
     assert z(chart(app, "pad-shares").data[0]) == pytest.approx(shares, abs=1e-5)
     assert (shares.max() > 0.01) == (side == "left")
-    assert (
-        f"0% of their attention with a padding mask, {share(shares.mean())} without"
-        in note_with(app, "Pad tokens: ")
+    assert f"0% of their attention with a padding mask, {share(shares.mean())} without" in lesson(
+        app
     )
     alone = trace_of(loaded, second).logits
     for key, place in (("hidden", 0), ("seen", 1)):
         error = np.abs(traces[key].logits[~is_filler] - alone).max() / np.abs(alone).max()
-        note = note_with(app, "against the sentence alone")
+        note = next(x for x in lines(app, "aside") if "against the sentence alone" in x)
         written = [float(x) for x in re.findall(r"(\d\.\de[+-]\d+)", note)]
         assert written[place] == pytest.approx(error, rel=0.06, abs=2e-6)
     moved = side == "left" and scheme == "stories"
@@ -159,9 +162,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
     assert ("causal mask alone keeps" in note) == (side == "right")
     latex = next(x.value for x in app.latex if r"\mathrm{length}" in x.value)
     assert (r"j \ge T - " in latex) == (side == "left")
-    assert ("empty and come out as zeros (largest weight 0)" in " ".join(lines(app, "note"))) == (
-        side == "left"
-    )
+    assert ("empty and come out as zeros (largest weight 0)" in note) == (side == "left")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_padding_of_two_sentences(side: str, scheme: str) -> None:
 )
 def test_second_sentences_that_pad_nothing(padded: str, words: str) -> None:
     app = open_view("padding", second=padded, model="positions-learned")
-    assert any(words in line for line in lines(app, "note"))
+    assert words in lesson(app) + " ".join(lines(app, "note"))
     assert lines(app, "error") == []
 
 
@@ -181,19 +182,16 @@ def test_order_of_mask_and_softmax() -> None:
     app = open_view("order", layer="L1", head="H2")
     record = stories_trace(TOM).attention[1]
     mask, scores = record.mask, record.scores[2].astype(np.float64)
-    assert z(chart(app, "scores-before").data[0]) == pytest.approx(scores, abs=1e-5)
     after = z(chart(app, "scores-after").data[0])
     assert after[mask] == pytest.approx(scores[mask], abs=1e-5)
     assert np.isnan(after[~mask]).all()
-    weights = z(chart(app, "pattern").data[0])
-    assert weights[mask] == pytest.approx(record.pattern[2][mask], abs=1e-6)
     right, zero_score, too_late = (numbers(curve["y"]) for curve in chart(app, "leak").data)
     assert right == pytest.approx(np.ones(len(mask)), abs=1e-6)
     expected = np.where(mask, softmax(np.where(mask, scores, 0)), 0).sum(axis=-1)
     assert zero_score == pytest.approx(expected, abs=1e-5)
     assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
-    assert f"{too_late.min():.4f} with zero after" in note_with(app, "visible weights sum")
-    assert "NaN in every cell, this model's attention sums to 0." in note_with(app, "softmax alone")
+    assert f"{too_late.min():.4f} with zero after" in lesson(app)
+    assert "NaN in every cell, this model’s attention sums to 0." in lesson(app)
 
 
 def test_shift_by_one() -> None:
@@ -234,14 +232,14 @@ def test_shift_leaves_room_for_the_start() -> None:
 
 def test_every_view_holds_for_another_model(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=4)
-    for view in VIEWS:
-        app = open_page("Masks", masks=view, sentence=SENTENCE, inspect="check")
+    for view in PAGE.scenes:
+        app = open_page("Masks", scene=view, sentence=SENTENCE, inspect="check")
         assert lines(app, "error") == []
         for table in checks_shown(app):
             assert {row["verdict"] for row in table} == {"passed"}
     app = open_page("Masks", sentence=SENTENCE)
     assert control(app, "mask") == "prefix"
-    assert any("was trained with this mask" in line for line in lines(app, "plain"))
+    assert "was trained with this mask" in lesson(app)
 
 
 def test_no_room_for_padding_is_said() -> None:
@@ -253,7 +251,7 @@ def test_no_room_for_padding_is_said() -> None:
 @pytest.mark.parametrize(("prefix", "n_seen"), [(4, 3), (1, 0)])
 def test_targets_that_a_mask_shows_are_counted(prefix: int, n_seen: int, shelf: object) -> None:
     tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=prefix)
-    app = open_page("Masks", masks="shift", sentence=SENTENCE)
-    said = " ".join(x.value for x in app.markdown)
+    app = open_page("Masks", scene="shift", sentence=SENTENCE)
+    said = lesson(app)
     assert (f"mask {n_seen} of " in said) == (n_seen > 0)
     assert ("keeps the target out of sight" in said) == (n_seen == 0)

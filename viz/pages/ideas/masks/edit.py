@@ -8,7 +8,8 @@ from model.analysis.mask_kinds import source_of
 from model.analysis.probabilities import leading_tokens
 from viz import runs
 from viz.digits import equals
-from viz.frame import controls, inspector, layout, notices, state, tables, words
+from viz.frame import controls, inspector, notices, scenes, state, tables, words
+from viz.frame.page import Numbers
 from viz.frame.said import Piece, Word
 from viz.frame.settings import EDITS, EDITS_OF
 from viz.frame.view import View
@@ -23,9 +24,9 @@ NOTHING = EDITS_OF.default
 NAMED = 8  # rows without a key that are named
 
 
-def draw(view: View) -> None:
-    """Draw the view."""
-    with layout.slim_row("mask"):
+def draw(view: View) -> Numbers:
+    """The mask to edit, and what the model makes of it."""
+    with scenes.to_set():
         chosen = choose(view, choose_kind(view))
         position = controls.position(view)
     edits, mask = _edited(chosen)
@@ -46,6 +47,7 @@ def draw(view: View) -> None:
         f"Pattern {view.head_name}": lambda: tables.tokens_csv(pattern, tokens),
     }
     inspector.export(view, csv_files, has_charts=False)
+    return {}
 
 
 def _next_tokens(view: View, base: runs.Run, run: runs.Run, position: int) -> NextTokens:

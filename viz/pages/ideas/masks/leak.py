@@ -10,50 +10,40 @@ from viz.digits import digits
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, layout, words
+from viz.frame.page import Numbers
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
-from viz.runs import Run, masks
+from viz.runs import masks
 
 WITH, WITHOUT = "with its mask", "without a mask"
 
 
-def draw(view: View) -> None:
-    """Draw the view."""
-    n_tokens = len(view.tokens)
-    everything = mask_of_kind("everything", MaskSizes(), n_tokens)
+TOO_SHORT = "One token has neither past nor future: type a sentence of two or more."
+
+
+def draw_loss(view: View) -> Numbers:
+    """The loss and where attention goes, with the model's own mask and without any."""
+    everything = mask_of_kind("everything", MaskSizes(), len(view.tokens))
     open_run = masks.masked(view.handle, view.ids, everything)
-    if n_tokens < 2:
-        words.notice("One token has neither past nor future: type a sentence of two or more.")
-        return
-    _loss(view, open_run)
-    _future(view, open_run)
-    _past(view, everything)
     inspector.checked(WITHOUT, open_run.checking.result)
     inspector.source(
         "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
     )
-    inspector.export(view, {})
-
-
-def _loss(view: View, open_run: Run) -> None:
-    layout.section(
-        "Loss with label leakage",
-        "This model learnt with its mask: does it help to remove it, or confuse?",
-        "In training each position must predict the next token, and without a mask it could attend "
-        "to that very token. A model trained so would learn to copy it and nothing else.",
-    )
     losses = {
-        WITH: next_token_losses(view.run.trace.logits, view.run.trace.ids),
-        WITHOUT: next_token_losses(open_run.trace.logits, open_run.trace.ids),
+        name: next_token_losses(run.trace.logits, run.trace.ids)
+        for name, run in ((WITH, view.run), (WITHOUT, open_run))
     }
-    layout.show_chart(loss_bars(losses, view.tokens), key="losses")
-    before, after = (float(values.mean()) for values in losses.values())
-    n_ahead = _n_ahead(view)
-    words.notice(
-        f"Mean loss {WITH}: {digits(before)} nats per token. {WITHOUT.capitalize()}: "
-        f"{digits(after)}, {_verdict(before, after, n_ahead)}. {_leakage(view, n_ahead)}"
-    )
+    own, shares = future_shares(view.run.trace), future_shares(open_run.trace)
+    left, right = layout.two_up("loss")
+    with left:
+        if len(view.tokens) < 2:
+            words.notice(TOO_SHORT)
+        else:
+            layout.show_chart(loss_bars(losses, view.tokens), key="losses")
+    with right:
+        title = "Share of attention on later tokens, without a mask"
+        layout.show_chart(share_map(shares, title), key="future")
     inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
         inspector.note(f"{name}:")
@@ -61,6 +51,15 @@ def _loss(view: View, open_run: Run) -> None:
             "model.analysis.probabilities.next_token_losses",
             loss_with_numbers(float(values.sum()), len(values)),
         )
+    before, after = (float(values.mean()) for values in losses.values())
+    n_ahead = _n_ahead(view)
+    return {
+        "with": digits(before),
+        "without": f"{digits(after)}, {_verdict(before, after, n_ahead)}",
+        "leakage": _leakage(view, n_ahead),
+        "future": digits(100 * shares.mean(), 1),
+        "own future": digits(100 * own.mean(), 1),
+    }
 
 
 def _n_ahead(view: View) -> int:
@@ -92,52 +91,24 @@ def _leakage(view: View, n_ahead: int) -> str:
     )
 
 
-def _future(view: View, open_run: Run) -> None:
-    shares = future_shares(open_run.trace)
-    own = future_shares(view.run.trace)
-    layout.section(
-        "Attention that goes to the future",
-        "Of all attention of a head over this sentence, the share on later tokens.",
-    )
-    title = "Share of attention on later tokens, without a mask"
-    layout.show_chart(share_map(shares, title), key="future")
-    most = np.unravel_index(shares.argmax(), shares.shape)
-    words.notice(
-        f"Without a mask {digits(100 * shares.mean(), 1)}% of all attention goes to later tokens, "
-        f"most in L{most[0]} H{most[1]} ({digits(100 * shares.max(), 1)}%). With its mask: "
-        f"{digits(100 * own.mean(), 1)}%."
-    )
-
-
-def _past(view: View, everything: np.ndarray) -> None:
+def draw(view: View) -> Numbers:
     """Change the last token: what was predicted before it must not change."""
-    ids, trace = view.ids, view.run.trace
-    guess = most_likely_other(trace.logits[-2], ids[-1])
-    own = own_mask(view.config, len(ids))
-    last = len(ids) - 1
-    n_before = int(own[:last, last].sum())
+    ids, last = view.ids, len(view.ids) - 1
+    if not last:
+        words.notice(TOO_SHORT)
+        return dict.fromkeys(("old", "new", "with", "without"), "–")
+    guess = most_likely_other(view.run.trace.logits[-2], ids[-1])
+    everything = mask_of_kind("everything", MaskSizes(), len(ids))
     changes = {
         name: masks.change_of_the_past(view.handle, ids, mask, last, guess)[:-1]
-        for name, mask in ((WITH, own), (WITHOUT, everything))
+        for name, mask in ((WITH, own_mask(view.config, len(ids))), (WITHOUT, everything))
     }
-    names = list(map(runs.tokenizer(view.handle).name, (ids[-1], guess)))
-    layout.section(
-        "What leaks into the past",
-        "Change the last token alone: do predictions before it stay as they are?",
-        "If they change, the past has attended to the future."
-        + (f" Its own mask lets {n_before} earlier tokens attend to it." if n_before else ""),
-    )
-    old, new = map(visible, names)
-    words.token_row("Last token, and what it becomes", names)
     title = "Largest change of a next-token probability, after each token before it"
     layout.show_chart(change_bars(changes, view.tokens[:-1], title), key="past")
-    words.notice(
-        [
-            "“",
-            Word(old),
-            "” becomes “",
-            Word(new),
-            "”. With its mask the probabilities before it change by at most "
-            f"{digits(changes[WITH].max())}; without, by up to {digits(changes[WITHOUT].max())}.",
-        ]
-    )
+    old, new = (Word(visible(runs.tokenizer(view.handle).name(i))) for i in (ids[-1], guess))
+    return {
+        "old": old,
+        "new": new,
+        "with": digits(changes[WITH].max()),
+        "without": digits(changes[WITHOUT].max()),
+    }

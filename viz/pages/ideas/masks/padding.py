@@ -11,7 +11,8 @@ from viz.digits import digits
 from viz.figures.masks import share_map
 from viz.figures.token_maps import pattern_map
 from viz.formulas import with_causal
-from viz.frame import controls, inspector, layout, notices, words
+from viz.frame import controls, inspector, layout, notices, scenes, words
+from viz.frame.page import Numbers
 from viz.frame.settings import PADDING_SIDE, SECOND
 from viz.frame.view import View
 from viz.pages.ideas.masks import shared
@@ -38,37 +39,36 @@ class Batch:
         return int(self.masked.is_pad.sum())
 
 
-def draw(view: View) -> None:
-    """Draw the view."""
+def draw(view: View) -> Numbers:
+    """The shorter sentence of a batch, with a padding mask and without one."""
     if shared.lacks_end(view):
         shared.say_end_lacks(view)
-        return
-    with layout.slim_row("padding"):
+        return {"found": ""}
+    with scenes.to_set():
         second = controls.text(SECOND.given(default=SHORTER))
         is_left = controls.segments(PADDING_SIDE) == "left"
     ids = _fitting(view, second)
     if ids is None:
-        return
+        return {"found": ""}
     if len(ids[0]) == len(ids[1]):
-        words.notice(f"Both sentences have {len(ids[0])} tokens: no padding is needed. Change one.")
-        return
+        return {"found": f"Both have {len(ids[0])} tokens: no padding is needed. Change one."}
     batch = Batch(
         masks.padded(view.handle, ids, is_left, is_masked=True),
         masks.padded(view.handle, ids, is_left, is_masked=False),
         is_left,
     )
-    _patterns(view, batch)
     _rows(batch)
-    shares = _pad_shares(batch.unmasked)
+    _patterns(view, batch)
     title = "Attention on pad tokens, by head, without a padding mask"
-    layout.show_chart(share_map(shares, title), key="pad-shares")
-    _say_shares(view, batch)
-    _say_logits(view, batch)
+    layout.show_chart(share_map(_pad_shares(batch.unmasked), title), key="pad-shares")
+    words.caption(
+        f"{_of_left(view, batch) if is_left else _of_right(view, batch)} {_logits(view, batch)}"
+    )
     inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
     checks = (*batch.masked.checks, *batch.unmasked.checks)
     inspector.checked("both batches", lambda: checks)
     inspector.source("model.masks.padding")
-    inspector.export(view, {})
+    return {"found": _shares(batch)}
 
 
 def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -122,15 +122,14 @@ def _pad_shares(padded: Padded) -> np.ndarray:
     )
 
 
-def _say_shares(view: View, batch: Batch) -> None:
-    """How much attention pad tokens get, and why the side matters."""
+def _shares(batch: Batch) -> str:
+    """How much attention pad tokens get."""
     with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
-    words.notice(
+    return (
         f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them "
         f"{digits(100 * with_mask, 1)}% of their attention with a padding mask, "
         f"{digits(100 * without, 1)}% without."
     )
-    words.notice(_of_left(view, batch) if batch.is_left else _of_right(view, batch))
 
 
 def _of_left(view: View, batch: Batch) -> str:
@@ -169,7 +168,7 @@ def _own(view: View) -> str:
     return view.config.mask.replace("_", " ")
 
 
-def _say_logits(view: View, batch: Batch) -> None:
+def _logits(view: View, batch: Batch) -> str:
     """Whether the sentence in the batch gets the logits it gets alone, and why."""
     if batch.masked.alone > SAME:
         because = (
@@ -180,7 +179,7 @@ def _say_logits(view: View, batch: Batch) -> None:
         because = "The padding mask keeps the sentence as it is alone."
     else:
         because = f"Here the {_own(view)} mask alone keeps the sentence as it is by itself."
-    words.notice(
+    return (
         "Logits of the sentence in the batch against the sentence alone: relative error "
         f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
         f"{because}"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.mask_kinds import own_mask, source_of
 from model.analysis.probabilities import target_probabilities
@@ -11,6 +10,7 @@ from viz import runs
 from viz.digits import digits
 from viz.formulas import loss_with_numbers
 from viz.frame import inspector, tables, words
+from viz.frame.page import Numbers
 from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.ideas.masks import shared
@@ -28,11 +28,11 @@ class Targets:
     probabilities: np.ndarray
 
 
-def draw(view: View) -> None:
-    """Draw the view."""
+def draw(view: View) -> Numbers:
+    """Each input with the target that is to be predicted there."""
     if shared.lacks_end(view):
         shared.say_end_lacks(view)
-        return
+        return {"what": ""}
     edge = runs.tokenizer(view.handle).end_id  # the end-of-text token is start and end
     ids, room = list(view.ids), view.config.max_seq_len - 1
     inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
@@ -52,12 +52,12 @@ def draw(view: View) -> None:
     )
     numbers = [digits(p, 3) for p in shown.probabilities]
     words.training_targets(shown.inputs, shown.targets, numbers)
-    st.markdown(_what_each_sees(view, len(inputs)))
     _say_loss(shown, is_whole)
     inspector.checked("with the start token", run.checking.result)
     inspector.source(source_of(view.config.mask), "model.training.evaluation.token_losses")
     csv_files = {"Training targets": lambda: _csv(shown)}
     inspector.export(view, csv_files, has_charts=False)
+    return {"what": _what_each_sees(view, len(inputs))}
 
 
 def _what_each_sees(view: View, n_inputs: int) -> str:
