@@ -19,7 +19,6 @@ from tests.attention import (
     terms,
     wait_for,
 )
-from tests.conftest import PageLog
 from tests.screen import (
     HOSTILE,
     MARKUP,
@@ -124,30 +123,6 @@ def test_compare_two_sentences(page: Page) -> None:
     expected = trace.attention[1].pattern[3][:n, :n] - other
     assert shown(page, delta)[mask[:n, :n]] == pytest.approx(expected[mask[:n, :n]], abs=1e-6)
     expect(page.locator(".hl-view-compare [role=status]")).to_contain_text(f"the first {n}")
-
-
-def test_lost_connection_says_what_is_missing(page: Page, page_log: PageLog) -> None:
-    visit(page, sentence=TOM, layer="0", head="0")
-    wait_for(page, "L0 H0")
-    page.route("**/kit/arrays/**", lambda route: route.abort())
-    open_head(page, 1, 1)
-    expect(page.locator(".hl-live [role=alert]")).to_contain_text("The app does not answer")
-    expect(page.locator(".hl-title")).to_have_text("L0 H0")  # what is shown keeps its name
-    record = stories_trace(TOM).attention[0]
-    mask = record.mask
-    assert shown(page)[mask] == pytest.approx(record.pattern[0][mask], abs=1e-5)
-    open_head(page, 0, 0)
-    wait_for(page, "L0 H0")
-    expect(page.locator(".hl-live [role=alert]")).to_be_hidden()
-    page.unroute("**/kit/arrays/**")
-    open_head(page, 1, 1)
-    wait_for(page, "L1 H1")
-    settle(page)  # or the answer to this head takes the line about the next away
-    page_log.console_errors.clear()
-    page.route("**/kit/arrays/**", lambda route: route.fulfill(status=204))  # of a run that is gone
-    open_head(page, 2, 2)
-    expect(page.locator(".hl-live [role=alert]")).to_contain_text("asked again")
-    page.unroute("**/kit/arrays/**")
 
 
 def test_example_shows_its_pair(page: Page) -> None:

@@ -14,29 +14,6 @@ from viz.frame.examples import examples
 
 EXAMPLE = examples()[0]
 
-# What the URL says, and what the browser component gets.
-VALID_LIVE = {
-    "attention": ("decoder.attn", "decoder.attn"),
-    "layer": ("L4", 4),
-    "head": ("H0", 0),
-    "view": ("sentence", "sentence"),
-    "stage": ("masked", "masked"),
-    "cell": ("7-3", [7, 3]),
-    "token": ("5", 5),
-    "mass": ("0.5", 0.5),
-    "change": ("temperature", "temperature"),
-    "tau": ("0.5", 0.5),
-    "flipped": ("5-3.6-6", "5-3.6-6"),
-    "against": ("sentence", "sentence"),
-    "other": ("1-6", [1, 6]),
-    "second": (HOSTILE, HOSTILE),
-    "how": ("maximum", "maximum"),
-    "over": ("all", "all"),
-    "hide_first": ("yes", True),
-    "words": ("yes", True),
-}
-
-
 DEFAULT_LIVE = attention_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
 
 
@@ -82,21 +59,6 @@ def test_first_visit_has_the_defaults_and_a_short_url() -> None:
     app = open_page("Attention")
     assert live_data(app)["settings"] == DEFAULT_LIVE
     assert query_of(app) == {"page": ["Attention"]}
-
-
-def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes back with the next run, and another visitor finds it in the URL."""
-    app = open_page("Attention", sentence=TOM)
-    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
-    for changes in (chosen, DEFAULT_LIVE):
-        tell(app, changes, monkeypatch)
-        assert live_data(app)["settings"] == changes
-        assert lines(app, "note") == []
-        visitor = open_page("Attention", **{name: v[-1] for name, v in query_of(app).items()})
-        assert live_data(visitor)["settings"] == changes
-    assert set(query_of(app)) <= {"page", "sentence"}, "defaults leave the URL"
-    tell(app, {"cell": [4, 2]}, monkeypatch)
-    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
 
 
 def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
