@@ -1,6 +1,5 @@
 """A person takes the model apart: heads off, values patched, masks edited, positions turned."""
 
-
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect

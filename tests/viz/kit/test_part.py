@@ -10,8 +10,6 @@ import pytest
 from viz.kit import join
 from viz.kit.part import Part, as_sent, piece
 
-TEXT = "The animal didn't cross the street because it was too tired."
-
 
 def test_arrays_are_told_by_what_they_hold() -> None:
     """The same numbers have the same id; others, or another shape or kind, have another."""

@@ -1,16 +1,20 @@
 """Protects the Attention page: Attention gets every head, and keeps what is chosen in it."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace
 from tests.viz.kit.parts.made import attention_settings
-from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
 from viz import theme
 from viz.frame.examples import examples
+from viz.kit.parts.attention import attention_part
+from viz.labels import token_labels
+from viz.live import store as offered
 
 EXAMPLE = examples()[0]
 
@@ -19,9 +23,9 @@ DEFAULT_LIVE = attention_settings(attention="decoder.attn", layer=EXAMPLE.layer,
 
 def test_attention_page_sends_every_head() -> None:
     app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
-    trace = stories_trace(TOM)
-    assert_model_is_sent(app, trace)
     data = live_data(app)
+    for name in ("groups", "streams"):
+        assert data[name] == json.loads(json.dumps(attention_part(stories_trace(TOM)).spec[name]))
     assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
     assert (data["model"], data["runs"]) == ("stories", [])
     assert data["themes"]["light"]["background"] == theme.LIGHT.background
@@ -41,8 +45,12 @@ def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
     app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
     data = live_data(app)
     (run,) = data["runs"]
-    assert_sentence_is_sent({**data, **run}, stories_trace(HOSTILE))
-    assert_model_is_sent(app, stories_trace(TOM))
+    for sent, text in ((data, TOM), (run, HOSTILE)):
+        for record in stories_trace(text).attention:
+            address = f"{sent.get('prefix', '')}{record.site.address}.pattern"
+            found = offered.array(data["arrays"][address]["id"])
+            np.testing.assert_allclose(found, record.pattern, atol=1e-6)
+    assert run["streams"]["decoder"]["labels"] == token_labels(stories_trace(HOSTILE).tokens)
     assert lines(app, "note") == []
 
 
