@@ -197,11 +197,6 @@ def drawn(page: Page, key: str) -> list[np.ndarray]:
     return [np.array(values, dtype=float) for values in page.evaluate(DRAWN, key)]
 
 
-def rows_of(page: Page, key: str) -> Locator:
-    """The labels on the y axis of a figure."""
-    return figure(page, key).locator(".ytick text")
-
-
 def strip(page: Page) -> Locator:
     """The tokens of the sentence."""
     return page.locator(".hl-strip").first.locator("bdi")

@@ -1,8 +1,6 @@
 """Weights of Hugging Face's and torch's own models under our names, to compare two equal ones."""
 
-from torch import Tensor, cat
-
-from model.blocks import Block
+from torch import Tensor
 
 # Our names for theirs; {} is the layer.
 NORM_OF_LAYER = {"gain": "weight", "offset": "bias"}
@@ -123,22 +121,3 @@ def vit_weights(theirs: dict[str, Tensor], names: list[str]) -> dict[str, Tensor
             weights[name] = theirs[their_name(name, VIT_LAYER, top)]
     name = "embed.patches.weight"
     return weights | {name: weights[name].flatten(1)}  # (D, 1, p, p) → (D, p·p)
-
-
-def torch_layer_weights(block: Block) -> dict[str, Tensor]:
-    """Our block as a layer of `nn.TransformerEncoder` or, with cross-attention, of the decoder."""
-    attentions = {"self_attn": block.attn, "multihead_attn": getattr(block, "cross_attn", None)}
-    cross_norm = getattr(block, "cross_norm", None)
-    norms = [x for x in (block.attn_norm, cross_norm, block.ffn_norm) if x is not None]
-    weights = {}
-    for name, attn in attentions.items():
-        for kind in ("weight", "bias") if attn is not None else ():
-            three = [getattr(x, kind) for x in (attn.q_proj, attn.k_proj, attn.v_proj)]
-            weights[f"{name}.in_proj_{kind}"] = cat(three)
-            weights[f"{name}.out_proj.{kind}"] = getattr(attn.out_proj, kind)
-    for kind in ("weight", "bias"):
-        weights[f"linear1.{kind}"] = getattr(block.ffn.up, kind)
-        weights[f"linear2.{kind}"] = getattr(block.ffn.down, kind)
-    for number, norm in enumerate(norms, start=1):
-        weights |= {f"norm{number}.weight": norm.gain, f"norm{number}.bias": norm.offset}
-    return weights

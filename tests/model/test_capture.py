@@ -112,27 +112,6 @@ def test_impossible_sentences_are_refused(ids: list[int], tokens: list[str], mes
         capture(tiny_model(), ids, tokens)
 
 
-def test_a_mask_takes_the_place_of_the_models_own() -> None:
-    model, ids = tiny_model(position="alibi"), [3, 1, 4, 1]
-    mask = np.array([[1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0], [1, 1, 1, 1]], dtype=bool)
-    trace = capture(model, ids, list("abcd"), mask)
-    for record in trace.attention:
-        np.testing.assert_array_equal(record.mask, mask)
-        assert (record.pattern[:, ~mask] == 0).all()
-        assert (record.pattern[:, mask] > 0).all()
-        assert (record.z[:, 2] == 0).all(), "a row that may read nothing"
-    own = capture(model, ids, list("abcd"))
-    assert_equal(capture(model, ids, list("abcd"), np.tri(4, dtype=bool)), own)
-
-
-@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (4, 5)])
-def test_a_mask_of_another_shape_is_refused(shape: tuple[int, int]) -> None:
-    with pytest.raises(
-        ValueError, match=r"mask has shape .* expected \(1, 4, 4\) for these tokens"
-    ):
-        capture(tiny_model(), [3, 1, 4, 1], list("abcd"), np.ones(shape, dtype=bool))
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_sentence_of_a_batch_is_as_if_alone(variant: dict[str, Any]) -> None:
     model = tiny_model(**GROUPED, **variant)

@@ -1,7 +1,7 @@
 """Protects a run as a whole: it can be stopped anywhere, by anything, and goes on bit for bit."""
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,14 @@ from model.training import state as state_module
 from model.training.evaluation import evaluate
 from model.training.objectives import language_modelling
 from model.training.observers import MetricsLog
-from model.training.optimizers import OPTIMIZERS
 from model.training.plan import Stage
 from model.training.run import train
 from model.training.state import read_steps_done
-from model.training.trainer import Metrics, Trainer
+from model.training.trainer import Trainer
 from tests.model.builders import SENTENCE
 from tests.model.training.builders import (
     CORPUS,
     CPU,
-    Crash,
     assert_same_run,
     log_lines,
     toy_recipe,
@@ -31,35 +29,6 @@ from tests.model.training.builders import (
 )
 
 JUDGED = Corpus(CORPUS.texts, {"a text": SENTENCE})
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("step", [4, 6, 7])
-def test_resuming_after_a_crash_is_bit_for_bit(optimizer: str, step: int, tmp_path: Path) -> None:
-    """Saved at step 3, where a stage ends, and at 6, inside one."""
-    recipe = toy_recipe(optimizer=optimizer)
-    trained(tmp_path / "straight", recipe)
-    with pytest.raises(RuntimeError, match="a crash"):
-        trained(tmp_path / "resumed", recipe, observers=[Crash(step)])
-    assert read_steps_done(tmp_path / "resumed") == step // 3 * 3
-    assert not (tmp_path / "resumed" / "model.safetensors").exists()
-    torch.manual_seed(step)  # the global state may be anything
-    trained(tmp_path / "resumed", recipe, resume=True)
-    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("n_lines", [1, 2, 4])
-def test_closing_between_steps_saves(optimizer: str, n_lines: int, tmp_path: Path) -> None:
-    """After the steps 2, 4 and 8, of which none is a multiple of three."""
-    recipe = toy_recipe(optimizer=optimizer)
-    trained(tmp_path / "straight", recipe)
-    lines: Iterator[Metrics] = train(recipe, CORPUS, tmp_path / "resumed", device=CPU)
-    steps = [next(lines).step for _ in range(n_lines)]
-    lines.close()
-    assert read_steps_done(tmp_path / "resumed") == steps[-1] == 2 * n_lines
-    trained(tmp_path / "resumed", recipe, resume=True)
-    assert_same_run(tmp_path / "resumed", tmp_path / "straight")
 
 
 def interrupt_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:

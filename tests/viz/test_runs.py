@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.probabilities import distribution
-from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
 from model.decoding.kv_cache import cache_bytes
@@ -36,23 +34,6 @@ CACHED = {
 def handle(name: str) -> ModelHandle:
     """A model as its files are now, on the CPU."""
     return runs.handle_of(name, "cpu")
-
-
-def test_before_is_every_token_and_after_only_the_kept() -> None:
-    spread = distribution(np.log(np.array([1.0, 4.0, 3.0, 2.0], np.float32)), Sampling(top_k=2))
-    assert spread.before == pytest.approx([0.1, 0.4, 0.3, 0.2])
-    assert spread.kept.tolist() == [False, True, True, False]
-    assert spread.after == pytest.approx([0, 4 / 7, 3 / 7, 0])
-
-
-@pytest.mark.parametrize(("n_words", "n_cut"), [(6, 0), (8, 8)])
-def test_what_does_not_fit_is_counted(n_words: int, n_cut: int, shelf: Path) -> None:
-    tiny_checkpoint(shelf / "tiny")  # a token a character, context 23
-    text = " ".join(n_words * ["cat"])
-    run = runs.run(handle("tiny"), text)
-    assert run.n_cut == n_cut
-    assert "".join(run.trace.tokens) == text[:23]
-    assert run.trace.attention[0].pattern.shape[-1] == len(run.trace.tokens)
 
 
 def test_nothing_is_written_for_who_asked_for_something_else(shelf: Path) -> None:
@@ -149,13 +130,3 @@ def test_errors_are_of_what_is_held(shelf: Path) -> None:
     keys_error, values_error = wrong.errors(run.trace, 6)
     assert keys_error <= 1e-5
     assert values_error > 0.05
-
-
-def test_timing_summary_by_hand() -> None:
-    timings = [Timing(way, 8, s) for way, s in [(WITHOUT, 4.0), (WITH_CACHE, 2.0), (PREFILL, 2.0)]]
-    assert summarise(timings) is None
-    timings += [Timing(WITH_CACHE, 4, 1.0), Timing(WITHOUT, 4, 3.0, difference=0.25)]
-    summary = summarise(timings)
-    assert (summary.with_cache, summary.without) == ({4: 1.0, 8: 2.0}, {4: 3.0, 8: 4.0})
-    assert (summary.prefill, summary.decode) == (4.0, None)
-    assert (summary.n_rounds, summary.spread, summary.difference) == (1, 1.0, 0.25)

@@ -1,28 +1,16 @@
 """A person takes the model apart: heads off, values patched, masks edited, positions turned."""
 
-import re
-
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from model.capture import capture
-from model.sources.checkpoint import Checkpoint
 from model.tap import Editor
 from model.trace import Trace
 from tests.model.builders import set_head, set_weight, softmax
 from tests.screen import PLACE, TOM, drawn, query, settle, settling, visit
 from tests.viz.builders import stories, stories_trace
 
-EDITOR = ".hl-live:has(.hl-editor)"
-CELL = """([row, column]) => {
-    const chart = document.querySelector('.hl-editor .js-plotly-plot');
-    chart.scrollIntoView({block: 'center'});
-    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
-    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
-}"""
-PATTERN = f"""() => Array.from(
-    document.querySelector('{EDITOR} .js-plotly-plot').data[0].z, row => Array.from(row))"""
 GIRL = "The girl lost the ball, so"
 
 
@@ -84,57 +72,3 @@ def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> No
     page.locator(".hl-way", has_text="L3 H4").click()
     page.wait_for_url("**page=Attention*")
     assert (query(page).get("layer", "3"), query(page).get("head", "2")) == ("3", "4")
-
-
-def under(loaded: Checkpoint, ids: list[int], mask: np.ndarray) -> Trace:
-    """What a model does on ids under a mask."""
-    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids), mask)
-
-
-def open_editor(page: Page, /, **more: str) -> None:
-    """The editable mask, with the model's first answer on screen."""
-    page.goto("/?" + "&".join(f"{name}={value}" for name, value in {
-        "page": "Masks", "masks": "edit", "layer": "2", "head": "5",
-        "sentence": TOM.replace(" ", "+"),
-    }.items() | more.items()))  # fmt: skip
-    answered(page, more.get("edits", ""))
-
-
-def answered(page: Page, edits: str) -> None:
-    """Wait until the model has answered these edits."""
-    editor = page.locator(EDITOR)
-    expect(editor).to_have_attribute("data-drawn", re.compile(rf" editor {re.escape(edits)}$"))
-    expect(page.locator(f"{EDITOR}[data-waiting]")).to_have_count(0)
-
-
-def flip(page: Page, row: int, column: int) -> None:
-    """Click a cell of the editable mask."""
-    page.mouse.click(*page.evaluate(CELL, [row, column]))
-
-
-def shown_pattern(page: Page) -> np.ndarray:
-    """The weights on screen; hidden cells are NaN."""
-    return np.array(page.evaluate(PATTERN), dtype=float)
-
-
-def test_a_clicked_cell_changes_the_pattern_and_what_comes_next(page: Page) -> None:
-    open_editor(page)
-    loaded, trace = stories(), stories_trace(TOM)
-    ids, mask = trace.ids.tolist(), trace.attention[0].mask.copy()
-    for row, column, edits in ((7, 3, "7-3"), (2, 9, "2-9.7-3")):
-        flip(page, row, column)
-        answered(page, edits)
-        mask[row, column] = not mask[row, column]
-    after = under(loaded, ids, mask)
-    shown = shown_pattern(page)
-    assert shown[mask] == pytest.approx(after.attention[2].pattern[5][mask], abs=1e-5)
-    assert np.isnan(shown[~mask]).all()
-    probs = softmax(after.logits[-1])
-    bars = page.locator(f"{EDITOR} .hl-dist [data-after]")
-    assert float(bars.first.get_attribute("data-after")) == pytest.approx(probs.max(), abs=1e-5)
-    page.wait_for_url("**edits=2-9.7-3*")
-    page.locator(".st-key-inspect-check button").click()
-    expect(page.get_by_text("under this mask: Verified: 15 of 15")).to_be_visible()
-    page.reload()
-    answered(page, "2-9.7-3")
-    assert shown_pattern(page) == pytest.approx(shown, abs=1e-6, nan_ok=True)

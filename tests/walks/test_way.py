@@ -28,7 +28,7 @@ from tests.screen import (
     turn_to,
     visit,
 )
-from tests.viz.builders import csv_rows, stories_trace
+from tests.viz.builders import stories_trace
 from tests.walks.test_generating import BARS
 from tests.walks.test_pages import AXE, SERIOUS
 from viz import theme
@@ -179,14 +179,6 @@ def test_exports(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     visit(page, sentence=TOM, layer="L1", head="H4", inspect="export")
     trace = stories_trace(TOM)
-    file = download(page, page.get_by_role("button", name="Pattern L1 H4 (CSV)"))
-    assert file.suggested_filename == "headlight-pattern-l1-h4.csv"
-    header, *rows = csv_rows(content(file))
-    labels = [f"{i} {token.strip()}" for i, token in enumerate(trace.tokens)]
-    assert header[1:] == [row[0] for row in rows] == labels
-    values = np.array([row[1:] for row in rows], float)
-    assert values == pytest.approx(trace.attention[1].pattern[4], abs=1e-5)
-
     file = download(page, page.get_by_role("button", name="Whole trace (npz)"))
     with np.load(io.BytesIO(content(file)), allow_pickle=False) as stored:
         expected = dict(trace.arrays())

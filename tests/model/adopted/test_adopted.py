@@ -15,21 +15,10 @@ from model.adopted import model as adopted
 from model.adopted.adopt import adopt
 from model.adopted.attention import attend
 from model.adopted.model import AdoptedModel, capture_adopted
-from model.analysis.ablation import (
-    ZERO,
-    costs,
-    edits_of,
-    every_head,
-    every_sublayer,
-    sizes_of,
-    targets_of,
-)
-from model.analysis.circuits import value_norms
 from model.analysis.interventions import run_rows
 from model.analysis.lens import logit_lens
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, begin
-from model.capture import capture
 from model.decoding.beam import beam_search
 from model.decoding.cache_run import run_through_cache
 from model.decoding.filters import GREEDY
@@ -294,22 +283,6 @@ def test_an_attention_that_cannot_be_seen_is_refused() -> None:
     config = hf.BloomConfig(vocab_size=61, hidden_size=24, n_layer=2, n_head=4)
     with pytest.raises(ValueError, match=r"BloomForCausalLM does not go through .* another family"):
         adopt(hf.BloomForCausalLM(config))
-
-
-def test_what_parts_cost_is_the_same_as_in_our_own_model() -> None:
-    ours, theirs = twins()
-    ids = list(range(3, 10))
-    trace = capture(ours, ids, list("abcdefg"))
-    sizes = sizes_of(theirs, {"decoder": len(ids)})
-    assert sizes["decoder.attn"] == sizes_of(ours, {"decoder": len(ids)})["decoder.attn"]
-    rows = [edits_of([part], ZERO) for part in (*every_head(sizes), *every_sublayer(sizes))]
-    found, expected = (
-        np.concatenate(list(costs(model, ids, rows, targets_of(trace)))) for model in (theirs, ours)
-    )
-    np.testing.assert_allclose(found, expected, atol=EXACT)
-    for record in trace.attention:
-        norms = value_norms(record, theirs)
-        np.testing.assert_allclose(norms, value_norms(record, ours), rtol=EXACT)
 
 
 def test_patching_is_the_same_as_in_our_own_model() -> None:

@@ -1,12 +1,12 @@
 """Protects what arrows are worth: each removal is a run of its own, each measure its formula."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
+from model import reference
 from model.analysis import branching, explanation
 from model.analysis.explanation import (
     Question,
@@ -19,17 +19,17 @@ from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.interventions import run_rows
 from model.analysis.metrics import Metric
-from model.architectures.stack import Stack
+from model.architectures.base import Transformer
 from model.capture import capture
 from model.tap import set_at
 from tests.model.builders import (
     GROUPED,
+    files_of,
     tiny_encoder,
     tiny_model,
     tiny_translator,
     translation_trace,
 )
-from tests.model.plain import plain_logits
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
 ALL = slice(None)
@@ -45,17 +45,18 @@ def effects_of(question: Question) -> np.ndarray:
 
 
 def plain(
-    model: Stack, name: str, index: tuple[int | slice, ...], more: float | None = None
+    model: Transformer, name: str, index: tuple[int | slice, ...], more: float | None = None
 ) -> float:
-    """The metric of a plain forward pass with a part of a value at zero, or by `more` larger."""
+    """The metric of an independent run with a part of a value at zero, or by `more` larger."""
 
-    def change(at: str, value: Tensor) -> Tensor:
-        value = value.clone()
-        if at.endswith(name):
-            value[index] = 0.0 if more is None else value[index] + more
+    def change(at: str, value: np.ndarray) -> np.ndarray:
+        if not at.endswith(name):
+            return value
+        value = value.copy()
+        value[index] = 0.0 if more is None else value[index] + more
         return value
 
-    row = plain_logits(model.state_dict(), model.config, torch.tensor(IDS), change)[6]  # type: ignore
+    row = dict(reference.arrays(replace(files_of(model), change=change), IDS))["output"][6]
     return float(row[8] - row[11])
 
 
@@ -65,7 +66,7 @@ def test_every_removal_is_a_plain_forward_without_that_weight() -> None:
     found = effects_of(Question(model, IDS, METRIC))
     assert found.shape == (2, 3, 7)
     for layer, head, key in np.ndindex(found.shape):
-        expected = whole - plain(model, f"{layer}.pattern", (head, 6, key))
+        expected = whole - plain(model, f"{layer}.attn.pattern", (head, 6, key))
         assert found[layer, head, key] == pytest.approx(expected, abs=1e-5)
     assert np.abs(found).max() > 1e-2
 
@@ -149,7 +150,7 @@ def test_gradients_are_slopes_of_a_plain_forward() -> None:
     model, h = tiny_model().double(), 1e-5
     measured = measure(Question(model, IDS, METRIC))
     for layer, head, key in np.ndindex(measured.weights.shape):
-        place = f"{layer}.pattern", (head, 6, key)
+        place = f"{layer}.attn.pattern", (head, 6, key)
         slope = (plain(model, *place, h) - plain(model, *place, -h)) / (2 * h)
         expected = measured.weights[layer, head, key] * slope
         assert measured.gradients[layer, head, key] == pytest.approx(expected, rel=1e-5, abs=1e-8)
@@ -166,23 +167,25 @@ def test_integrated_gradients_are_complete_and_each_is_a_path_integral() -> None
     whole = plain(model, "nothing", ())
     assert found.value == pytest.approx(whole, abs=1e-6)
     assert found.attributions.sum() == pytest.approx(found.value - found.baseline, rel=0.005)
-    embed, n_steps, step = model.embed.weight.double(), 100, 1e-5
-    own, mean = embed[IDS], embed.mean(dim=0)
+    files, n_steps, step = files_of(model), 100, 1e-5
+    embed = files.weights["embed.weight"]
+    own, mean = embed[IDS], embed.mean(axis=0)
+    untied = {**files.config, "tied_embeddings": False}
 
-    def metric(rows: Tensor) -> float:
-        weights = {**model.state_dict(), "embed.weight": rows, "unembed.weight": embed}
-        row = plain_logits(weights, model.config, torch.arange(7))[6]
+    def metric(rows: np.ndarray) -> float:
+        weights = {**files.weights, "embed.weight": rows, "unembed.weight": embed}
+        row = dict(reference.arrays(reference.Files(untied, weights), list(range(7))))["output"][6]
         return float(row[8] - row[11])
 
     for token in (2, 6):
-        towards = torch.zeros_like(own)
+        towards = np.zeros_like(own)
         towards[token] = step * (own[token] - mean)
         total = 0.0
         for place in (np.arange(n_steps) + 0.5) / n_steps:
             rows = mean + place * (own - mean)
             total += (metric(rows + towards) - metric(rows - towards)) / (2 * step * n_steps)
         assert found.attributions[token] == pytest.approx(total, rel=0.02, abs=0.02)
-    assert found.baseline == pytest.approx(metric(mean.expand_as(own)), abs=1e-6)
+    assert found.baseline == pytest.approx(metric(np.broadcast_to(mean, own.shape)), abs=1e-6)
 
 
 def test_telling_arrows_are_by_weight_and_effect() -> None:

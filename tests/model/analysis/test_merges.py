@@ -1,6 +1,5 @@
 """Protects the trees of merges: they are the tokenizer's own, by another route than the library."""
 
-import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -109,15 +108,6 @@ def test_bpe_that_marks_words_has_no_merges_of_bytes(tmp_path: Path) -> None:
     small().save(tmp_path / "tokenizer.json")
     edit_json(tmp_path / "tokenizer.json", lambda x: x["model"].update(end_of_word_suffix="!"))
     assert Tokenizer.load(tmp_path / "tokenizer.json").merges() is None
-
-
-def test_merges_are_those_of_the_file() -> None:
-    model = json.loads(small().to_json())["model"]
-    merges = small().merges()
-    assert merges is not None
-    name_of = {number: name for name, number in model["vocab"].items()}
-    assert [[name_of[i] for i in rule[:2]] for rule in merges.rules] == model["merges"]
-    assert sorted(merges.bytes) == list(range(256))
 
 
 def test_scripts_with_the_fewest_bytes_per_token_come_first() -> None:

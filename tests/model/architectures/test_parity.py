@@ -1,8 +1,7 @@
 """Protects the other architectures: equal weights give what torch and Hugging Face give."""
 
-import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import (
     BertConfig,
     BertModel,
@@ -12,11 +11,10 @@ from transformers import (
     ViTForImageClassification,
 )
 
-from model.architectures.stack import Stack
 from model.masks import padding
 from model.tap import Recorder, attach
 from tests.model.builders import normal, randomise, tiny_encoder, tiny_translator, tiny_vision
-from tests.model.peers import bert_weights, marian_weights, torch_layer_weights, vit_weights
+from tests.model.peers import bert_weights, marian_weights, vit_weights
 
 LENGTHS = torch.tensor([7, 4])  # the second sentence is padded
 SOURCE, TARGET = (
@@ -31,61 +29,6 @@ def close(actual: Tensor, expected: Tensor) -> None:
     """Equal to 1e-5 of values that are not all small."""
     assert expected.abs().max() > 0.1
     torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
-
-
-def torch_stack(ours: Stack, kind: str, is_pre: bool) -> nn.Module:
-    """torch's own stack of layers of a kind, Encoder or Decoder, as deep as ours."""
-    layer = getattr(nn, f"Transformer{kind}Layer")(
-        30, 3, 13, dropout=0.0, batch_first=True, norm_first=is_pre
-    )
-    norm = nn.LayerNorm(30) if is_pre else None
-    options = {"enable_nested_tensor": False} if kind == "Encoder" else {}
-    return getattr(nn, f"Transformer{kind}")(layer, len(ours.blocks), norm=norm, **options)
-
-
-def fill(theirs: nn.Module, ours: Stack) -> None:
-    """Give torch's stack our weights."""
-    for layer, block in zip(theirs.layers, ours.blocks, strict=True):
-        layer.load_state_dict(torch_layer_weights(block))
-    if theirs.norm is not None:
-        gain, offset = ours.final_norm.gain, ours.final_norm.offset
-        theirs.norm.load_state_dict({"weight": gain, "bias": offset})
-
-
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_an_encoder_is_torch_s(placement: str) -> None:
-    ours = tiny_encoder(norm_placement=placement, **TORCH)
-    theirs = torch_stack(ours, "Encoder", placement == "pre").eval()
-    fill(theirs, ours)
-    stream = theirs(ours.embed_tokens(SOURCE), src_key_padding_mask=~MASK[:, 0, 0])
-    expected = stream @ ours.embed.weight.T
-    actual = ours(SOURCE, mask=MASK)
-    for row, length in enumerate(LENGTHS):
-        close(actual[row, :length], expected[row, :length])
-
-
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_an_encoder_decoder_is_torch_s(placement: str) -> None:
-    ours = tiny_translator(norm_placement=placement, **TORCH)
-    theirs = nn.Transformer(
-        30,
-        3,
-        custom_encoder=torch_stack(ours.encoder, "Encoder", placement == "pre"),
-        custom_decoder=torch_stack(ours.decoder, "Decoder", placement == "pre"),
-        batch_first=True,
-    ).eval()
-    fill(theirs.encoder, ours.encoder)
-    fill(theirs.decoder, ours.decoder)
-    is_padding = ~MASK[:, 0, 0]
-    stream = theirs(
-        ours.encoder.embed_tokens(SOURCE),
-        ours.decoder.embed_tokens(TARGET),
-        tgt_mask=torch.ones(4, 4, dtype=torch.bool).triu(1),
-        src_key_padding_mask=is_padding,
-        memory_key_padding_mask=is_padding,
-    )
-    actual = ours(SOURCE, TARGET, source_mask=MASK)
-    close(actual, stream @ ours.encoder.embed.weight.T)
 
 
 def test_bert_gives_the_same_stream_and_patterns() -> None:

@@ -119,15 +119,10 @@ def test_a_blank_of_an_encoder_is_hidden_and_asked_for(command: Command) -> None
 @pytest.mark.parametrize(
     ("module", "words", "said"),
     [
-        (ablate, ("--off", "decoder.attn.5.0"), "5 is none of 0 to 1"),
-        (ablate, ("--off", "heads"), "'heads' is not a part; give such as decoder.attn.3.4"),
         (ablate, ("--way", "survey"), "no survey is stored with mine; python -m model survey"),
         (ablate, ("--way", "other"), "--way other needs --other TEXT"),
         (ablate, ("--way", "other", "--other", "cat"), "has 21 tokens, the second 3; they part"),
-        (attribute, ("--position", 99), "position 99 is none of 0 to 20"),
         (attribute, ("--token", "cat"), "'cat' is not one token of mine; give one, or its id as a"),
-        (attribute, ("--token", 99), "token 99 is none of the 13; give 0 to 12"),
-        (attribute, ("--token", "a", "--against", "a"), "against itself is 0 throughout"),
     ],
 )
 def test_mistakes_are_one_line(

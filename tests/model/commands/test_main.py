@@ -13,7 +13,6 @@ import pytest
 from model import commands
 from model.__main__ import main
 from model.commands import COMMANDS
-from tests.model.builders import tiny_checkpoint
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(commands.__file__).parent
@@ -60,17 +59,3 @@ def test_help_does_not_import_torch() -> None:
     command = [sys.executable, "-c", code]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert answer.stdout.splitlines()[-1] == "[]"
-
-
-def test_broken_checkpoint_from_a_shell(tmp_path: Path) -> None:
-    """The whole way once: exit code 2, one line, no traceback."""
-    folder = tiny_checkpoint(tmp_path)
-    weights = folder / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-7])
-    words = ["generate", "--checkpoint", folder, "--prompt", "the"]
-    command = [sys.executable, "-m", "model", *words]
-    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert (answer.returncode, answer.stdout) == (2, "")
-    assert len(answer.stderr.splitlines()) == 1
-    assert answer.stderr.startswith("error: ")
-    assert "it may be cut, copy it again" in answer.stderr

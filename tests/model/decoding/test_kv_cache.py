@@ -60,49 +60,6 @@ def test_padding_is_hidden_in_the_cache_too(position: str) -> None:
         torch.testing.assert_close(logits, whole[:, start:stop], atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-def test_a_recorder_sees_the_row_a_new_token_adds(mask: str) -> None:
-    model = tiny_model(**GROUPED, **MASK_SIZES, position="alibi", mask=mask)
-    ids, whole = tiny_ids(seq_len=T), Recorder()
-    model(ids, tap=attach(whole))
-    cache = KVCache(model.config)
-    model(ids[:, :-1], cache=cache)
-    step = Recorder()
-    model(ids[:, -1:], cache=cache, tap=attach(step))
-    for layer in range(2):
-        for name in ("scores", "pattern", "z", "q", "mask", "bias"):
-            address = f"decoder.blocks.{layer}.attn.{name}"
-            expected = whole.values[address][..., -1:, :]
-            assert step.values[address].shape == expected.shape, address
-            torch.testing.assert_close(step.values[address], expected, atol=1e-4, rtol=0)
-        for name in "kv":
-            address = f"decoder.blocks.{layer}.attn.{name}"
-            expected = whole.values[address]
-            torch.testing.assert_close(step.values[address], expected, atol=1e-4, rtol=0)
-    assert step.values["decoder.blocks.1.attn.pattern"].shape == (1, 6, 1, T)
-
-
-def test_cut_back_and_continued_otherwise() -> None:
-    model, ids, other = tiny_model(), tiny_ids(seq_len=T), tiny_ids(seq_len=T, seed=1)
-    other[:, :5] = ids[:, :5]
-    cache = KVCache(model.config)
-    model(ids, cache=cache)
-    cache.truncate(5)
-    assert cache.length == 5
-    torch.testing.assert_close(model(other[:, 5:], cache=cache), model(other)[:, 5:])
-
-
-@pytest.mark.parametrize("rows", [[2, 0, 1], [1, 1, 0], [0, 1, 2], [2], [0, 0, 1, 2, 1]])
-def test_rows_move_and_multiply(rows: list[int]) -> None:
-    model, ids = tiny_model(**GROUPED, position="rope"), tiny_ids(batch_size=3, seq_len=T)
-    cache = KVCache(model.config, batch_size=3)
-    model(ids[:, :-1], cache=cache)
-    cache.reorder(rows)
-    assert (cache.batch_size, cache.length) == (len(rows), T - 1)
-    expected = model(ids[rows])[:, -1:]
-    torch.testing.assert_close(model(ids[rows, -1:], cache=cache), expected, atol=1e-4, rtol=0)
-
-
 def test_bytes_measured_are_the_formulas() -> None:
     model = tiny_model(**GROUPED, n_layers=3)
     cache = KVCache(model.config, 8, batch_size=5)

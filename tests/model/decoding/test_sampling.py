@@ -230,18 +230,6 @@ def test_a_step_says_what_was_left() -> None:
         torch.testing.assert_close(step.probs[step.kept], expected)
 
 
-@pytest.mark.parametrize("mask", MASKS)
-def test_text_is_what_the_whole_sequence_gives(mask: str) -> None:
-    """Each step against a forward pass over all tokens, also where the prompt ends in a prefix."""
-    model = tiny_model(**GROUPED, position="rope", mask=mask, window=3, prefix_len=5)
-    ids = list(PROMPT)
-    for step in drawn(model, GREEDY):
-        logits = model(torch.tensor([ids]))[0, -1]
-        torch.testing.assert_close(step.logits, logits, atol=1e-4, rtol=0)
-        ids.append(int(logits.argmax()))
-        assert step.token_id == ids[-1]
-
-
 def test_only_new_tokens_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     model, lengths = tiny_model(), []
     embed = model.embed_tokens

@@ -47,17 +47,6 @@ def test_impossible_setting_becomes_the_nearest_and_says_so(
     assert control(app, key) == value
 
 
-def test_what_several_pages_declare_stays_in_the_address_of_others() -> None:
-    """The token is of several pages and stays; what is done at the limit of one, and leaves."""
-    app = open_page("Next token", token="3", full="slide")
-    go(app, "Masks")
-    shared = {"token": ["3"]}
-    assert query_of(app) == shared | {"page": ["Masks"]}
-    go(app, "Next token")
-    assert query_of(app) == shared | {"page": ["Next token"], "full": ["slide"]}
-    assert control(app, "full") == "slide"
-
-
 def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     """As in links copied when every address carried everything."""
     app = open_page("Masks", compare="yes", full="slide", model="positions-rope")

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from concurrent.futures import Future, wait
 from copy import deepcopy
 from pathlib import Path
@@ -17,7 +16,6 @@ from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.model.sources.damages import EVERY
 from tests.viz.apps import (
     TOM,
-    charts,
     checks_shown,
     chosen,
     control,
@@ -28,7 +26,7 @@ from tests.viz.apps import (
     strip,
     tell,
 )
-from tests.viz.builders import OWN_MODEL, PAGES, given, live_data, stories_trace
+from tests.viz.builders import given, live_data, stories_trace
 from viz.frame import bar, inspector, models
 from viz.frame.examples import examples, pairs
 from viz.labels import token_labels
@@ -95,29 +93,10 @@ def test_settings_follow_to_another_model(shelf: Path) -> None:
     assert [line.split()[0] for line in lines(app, "note")] == ["Layer", "Head"]
 
 
-def test_broken_checkpoint_is_one_line(shelf: Path) -> None:
-    """On some pages: the frame that reports them is the same for all."""
-    (tiny_checkpoint(shelf / "broken") / "tokenizer.json").unlink()
-    for page in [page for page in PAGES[::10] if page not in OWN_MODEL]:
-        app = open_page(page)
-        (line,) = lines(app, "error")
-        assert "tokenizer.json is missing" in line
-        assert "\n" not in line
-        assert not charts(app)
-        drawn = {item.key for item in app.get("bidi_component")}
-        assert drawn == {"rail", "address-of-page", "sentence-box", "pickers-model"}
-
-
 def test_no_checkpoint_is_one_line(shelf: Path) -> None:
     (line,) = lines(open_page("Attention"), "error")
     assert "no checkpoint" in line
     assert "README" in line
-
-
-def test_unknown_device_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_DEVICE", "abacus")
-    (line,) = lines(open_page("Attention"), "error")
-    assert "abacus" in line
 
 
 @pytest.mark.parametrize("name", list(EVERY)[::40])
@@ -133,16 +112,6 @@ def test_a_strange_checkpoint_is_one_line_beside_usable_ones(name: str, shelf: P
     assert not app.exception
     assert lines(app, "error") == []
     assert live_data(app)["model"] == "whole"
-
-
-def test_a_name_that_is_not_utf8_is_left_out_with_a_line(shelf: Path) -> None:
-    tiny_checkpoint(shelf / os.fsdecode(b"caf\xe9"))
-    tiny_checkpoint(shelf / "whole")
-    app = open_page("Attention", sentence=SENTENCE)
-    shown, _open = offered_of(app, "model")
-    assert shown.startswith("whole · ")
-    (line,) = lines(app, "note")
-    assert "not UTF-8; rename it" in line
 
 
 def lower(folder: Path) -> None:

@@ -52,21 +52,6 @@ def current(body: str) -> list[str]:
     return re.findall(r'data-(?:page|lesson)="([^"]*)" aria-current="page"', body)
 
 
-@pytest.mark.parametrize(
-    ("needs", "offered", "reasons"),
-    [
-        ((), frozenset(), []),
-        (("decoder", "text"), EVERYTHING, []),
-        (("logits", "text"), frozenset({"text"}), ["it gives no next-token distribution"]),
-        (("text", "decoder"), frozenset(), [REASONS["text"], REASONS["decoder"]]),
-    ],
-)
-def test_reasons_are_of_what_is_missing(
-    needs: tuple[str, ...], offered: frozenset[str], reasons: list[str]
-) -> None:
-    assert missing(needs, offered) == reasons
-
-
 def test_pages_need_what_can_be_offered() -> None:
     for page in studio.PAGES:
         assert set(page.needs) <= EVERYTHING

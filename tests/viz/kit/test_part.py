@@ -7,12 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.viz.builders import stories_trace
 from viz.kit import join
 from viz.kit.part import Part, as_sent, piece
-from viz.kit.parts.attention import attention_part
-
-TEXT = "The animal didn't cross the street because it was too tired."
 
 
 def test_arrays_are_told_by_what_they_hold() -> None:
@@ -41,19 +37,6 @@ def test_a_piece_is_what_lies_at_its_indices() -> None:
             piece(array, [wrong])
     with pytest.raises(LookupError):
         piece(array, ["0", "0", "0", "0"])
-
-
-def test_heads_are_those_of_the_trace() -> None:
-    trace = stories_trace(TEXT)
-    part = attention_part(trace, chosen={"layer": 2})
-    assert part.state["attention"] == "decoder.attn"
-    assert (part.state["layer"], part.state["head"]) == (2, 0)
-    for record in trace.attention:
-        arrays = [part.shared[f"{record.site.address}.{name}"] for name in ("pattern", "mask")]
-        np.testing.assert_array_equal(arrays[0].array, record.pattern)
-        np.testing.assert_array_equal(arrays[1].array[0], record.mask)
-    assert part.shared["decoder.attn.tiles"].array.shape[:2] == (6, 8)
-    assert len(json.dumps(part.told)) < 20_000, "sent again at each change of the page"
 
 
 def test_a_saved_part_holds_user_text_as_data() -> None:

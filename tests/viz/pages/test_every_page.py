@@ -26,7 +26,6 @@ from tests.viz.builders import (
     stories_trace,
 )
 from tests.viz.pages import stored
-from tests.viz.sent import assert_model_is_sent
 from viz.labels import token_labels
 from viz.runs import Run
 from viz.runs.kept import KEPT
@@ -114,5 +113,3 @@ def assert_is_text(text: str, pages: Sequence[str]) -> None:
         specs = [sent["figure"] for sent in charts(app)]
         bodies = [element.proto.body for element in app.get("html")]
         assert not any("<script" in piece or "<b onclick" in piece for piece in [*specs, *bodies])
-        if page == "Attention":
-            assert_model_is_sent(app, trace)

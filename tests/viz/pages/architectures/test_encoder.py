@@ -17,7 +17,6 @@ from tests.model.analysis.test_blanks import encoder_checkpoint
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint, tiny_encoder, tiny_tokenizer
 from tests.viz.apps import (
     chart,
-    chosen,
     facts,
     faultless,
     lines,
@@ -124,18 +123,6 @@ def test_the_mask_says_what_it_costs_the_blanks(model: Checkpoint) -> None:
         probs = softmax(logits_of(model, [2, 7], is_causal=is_causal).astype(np.float64))
         loss = float(-np.log(probs[[2, 7], [ids[2], ids[7]]]).mean())
         assert shown[f"mean of the hidden tokens, {name}"] == f"{digits(loss, 3)} nats"
-
-
-def test_a_sentence_without_a_blank_the_address_names_drops_it_with_one_line(
-    model: Checkpoint,
-) -> None:
-    app = opened(blanks="3,19")
-    assert live_data(app)["settings"]["blanks"] == [3, 19]
-    app = chosen(app, sentence="a cat sat.")
-    line = "Blank 19 cannot be shown: the sentence has 10 tokens, counted from 0."
-    assert [text for text in lines(app, "note") if "Blank" in text] == [line]
-    assert live_data(app)["settings"]["blanks"] == [3]
-    assert query_of(app)["blanks"] == ["3"]
 
 
 def test_every_token_hidden_and_none_hidden_both_work(model: Checkpoint) -> None:

@@ -19,10 +19,8 @@ from tests.viz.apps import (
     open_page,
     z,
 )
-from tests.viz.builders import csv_rows, numbers, stories, stories_trace
+from tests.viz.builders import numbers, stories, stories_trace
 from viz.digits import digits
-from viz.figures.attribution import waterfall
-from viz.frame.tables import chart_csv
 from viz.pages.experiments import contributions
 
 
@@ -89,15 +87,3 @@ def test_a_wrong_share_is_an_error_on_the_page(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(contributions, "ALLOWED", 1e-12)
     (line,) = lines(open_page("Contributions", sentence=TOM), "error")
     assert line.startswith("Check FAILED: the shares sum to the logit")
-
-
-def test_tables_have_every_share() -> None:
-    app = inspected(opened(), "export")
-    assert not app.exception
-    trace = stories_trace(TOM)
-    last = len(trace.tokens) - 1
-    token = int(trace.logits[last].argmax())
-    found = attribute(trace, stories().model, last, token)
-    rows = csv_rows(chart_csv(waterfall(found.names, found.parts, "")))
-    assert rows[0] == ["name", "start", "logit"]
-    assert [float(row[2]) for row in rows[1:-1]] == pytest.approx(found.parts.tolist())

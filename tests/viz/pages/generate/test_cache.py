@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import (
@@ -77,7 +76,8 @@ def test_cache_settings_left_alone_follow_the_sentence() -> None:
 def test_cache_page_measures_and_keeps_it(shelf: Path) -> None:
     tiny_checkpoint(shelf / "tiny", **VARIANTS["prefix"])
     app = open_page("KV cache", sentence="the cat")
-    _measure(app)
+    button(app, "Measure on this machine").click().run()
+    assert any(found.label == "Measure again" for found in finished(app).button)
     without, *_, with_cache = (
         c for c in chart(app, "pace").data if c["name"] in ("without cache", "with cache")
     )
@@ -87,8 +87,3 @@ def test_cache_page_measures_and_keeps_it(shelf: Path) -> None:
     assert any("passed: both ways gave the same logits" in line for line in said)
     chosen(app, sentence="the mat")
     assert chart(app, "pace").data[0]["y"] == without["y"]
-
-
-def _measure(app: AppTest) -> None:
-    button(app, "Measure on this machine").click().run()
-    assert any(found.label == "Measure again" for found in finished(app).button)

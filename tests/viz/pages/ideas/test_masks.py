@@ -9,8 +9,6 @@ import pytest
 
 from model.analysis.masking import layers_to_reach
 from model.capture import capture
-from model.sources.checkpoint import Checkpoint
-from model.trace import Trace
 from tests.model.builders import SENTENCE, softmax, tiny_checkpoint
 from tests.viz.apps import (
     TOM,
@@ -198,7 +196,9 @@ def test_shift_by_one() -> None:
     app, loaded = open_view("shift", model="positions-alibi"), scheme_model("alibi")
     end = loaded.tokenizer.end_id
     ids = loaded.tokenizer.encode(TOM)
-    probs = softmax(trace_under_own(loaded, [end, *ids]).logits)
+    given = [end, *ids]
+    trace = capture(loaded.model, given, loaded.tokenizer.token_strings(given))
+    probs = softmax(trace.logits)
     probs = probs[np.arange(len(ids) + 1), [*ids, end]]
     body = next(x.proto.body for x in app.get("html") if "hl-targets" in x.proto.body)
     words = re.findall(r"<bdi.*?>(.*?)</bdi>", body)
@@ -211,11 +211,6 @@ def test_shift_by_one() -> None:
     latex = next(x.value for x in app.latex if r"\text{nats}" in x.value)
     _total, count, loss, _ = latex_numbers(latex)[:4]
     assert (count, loss) == (len(ids) + 1, pytest.approx(-np.log(probs).mean(), abs=1e-4))
-
-
-def trace_under_own(loaded: Checkpoint, ids: list[int]) -> Trace:
-    """What a model does on ids under its own mask."""
-    return capture(loaded.model, ids, loaded.tokenizer.token_strings(ids))
 
 
 def test_shift_leaves_room_for_the_start() -> None:

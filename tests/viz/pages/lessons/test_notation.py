@@ -166,13 +166,6 @@ def test_every_symbol_of_every_formula_has_a_row() -> None:
     assert sorted(missing) == []
 
 
-def test_a_symbol_without_a_row_is_found() -> None:
-    drawn = mathml.drawn([r"\mathrm{softmax}(\Xi_{\mathrm{new}}) T"], mathml.shipped_katex())
-    (tree,) = map(Xml.fromstring, drawn.values())
-    assert not_explained(mathml.symbols(tree), "Attention") == ["Ξ_new", "T"]
-    assert not_explained(mathml.symbols(tree), "Tokens") == ["Ξ_new"]
-
-
 def test_every_row_is_of_a_formula_and_of_pages_there_are() -> None:
     of_pages = {(page, name) for page, found in _symbols() for name in found}
     names = {name for _, name in of_pages}

@@ -1,7 +1,5 @@
 """Protects the lesson on recurrence: its figures hold, bad rows are said."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -32,9 +30,6 @@ def test_accuracies_are_those_that_are_stored(task: str, text: str, judged: str)
     )
     np.testing.assert_allclose(additive, softmax(row.attended.energies), atol=1e-6)
     np.testing.assert_allclose(cross, row.patterns[1, 1], atol=1e-6)
-    assert (
-        chart(app, "recurrence-cross").layout["title"]["text"].startswith("Cross-attention, L1 H1")
-    )
 
 
 def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
@@ -56,11 +51,6 @@ def test_the_framed_row_is_that_of_the_token_written() -> None:
     app = open_page(TITLE, row_letters="abc", row_place="2")
     (frame,) = chart(app, "recurrence-additive").layout["shapes"]
     assert (frame["y0"], frame["y1"]) == (0.5, 1.5)
-    late = open_page(TITLE, row_letters="abc", row_place="36")
-    (frame,) = chart(late, "recurrence-additive").layout["shapes"]
-    assert (frame["y0"], frame["y1"]) == (2.5, 3.5)  # its last: three letters and the end
-    (said,) = lines(late, "note")
-    assert re.fullmatch(r"Token written 36 is outside 1 to \d+; using \d+\.", said)
 
 
 @pytest.mark.parametrize(

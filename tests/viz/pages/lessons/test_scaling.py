@@ -9,14 +9,6 @@ from viz.runs import scaling
 TITLE = "Scaling"
 
 
-@pytest.mark.parametrize("law", ["kaplan", "refitted"])
-def test_every_law_is_drawn(law: str) -> None:
-    query = {"scaling_law": law, "scaling_compute": "21.5", "scaling_times": "-2"}
-    app = open_page(TITLE, sentence=TOM, scaling="equal", **query)
-    assert lines(app, "error") == []
-    assert len(chart(app, "scaling-equal").data) > 3
-
-
 @pytest.mark.parametrize("counted", ["without", "all"])
 def test_our_own_runs_are_drawn(counted: str) -> None:
     app = open_page(TITLE, sentence=TOM, scaling="own", scaling_counted=counted)

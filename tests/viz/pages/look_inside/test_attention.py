@@ -1,50 +1,31 @@
 """Protects the Attention page: Attention gets every head, and keeps what is chosen in it."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, lines, open_page, query_of, tell
 from tests.viz.builders import latex_numbers, live_data, live_json, stories, stories_trace
 from tests.viz.kit.parts.made import attention_settings
-from tests.viz.sent import assert_model_is_sent, assert_sentence_is_sent
 from viz import theme
 from viz.frame.examples import examples
+from viz.kit.parts.attention import attention_part
+from viz.labels import token_labels
+from viz.live import store as offered
 
 EXAMPLE = examples()[0]
-
-# What the URL says, and what the browser component gets.
-VALID_LIVE = {
-    "attention": ("decoder.attn", "decoder.attn"),
-    "layer": ("L4", 4),
-    "head": ("H0", 0),
-    "view": ("sentence", "sentence"),
-    "stage": ("masked", "masked"),
-    "cell": ("7-3", [7, 3]),
-    "token": ("5", 5),
-    "mass": ("0.5", 0.5),
-    "change": ("temperature", "temperature"),
-    "tau": ("0.5", 0.5),
-    "flipped": ("5-3.6-6", "5-3.6-6"),
-    "against": ("sentence", "sentence"),
-    "other": ("1-6", [1, 6]),
-    "second": (HOSTILE, HOSTILE),
-    "how": ("maximum", "maximum"),
-    "over": ("all", "all"),
-    "hide_first": ("yes", True),
-    "words": ("yes", True),
-}
-
 
 DEFAULT_LIVE = attention_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
 
 
 def test_attention_page_sends_every_head() -> None:
     app = open_page("Attention", sentence=TOM, layer="L3", head="H5")
-    trace = stories_trace(TOM)
-    assert_model_is_sent(app, trace)
     data = live_data(app)
+    for name in ("groups", "streams"):
+        assert data[name] == json.loads(json.dumps(attention_part(stories_trace(TOM)).spec[name]))
     assert (data["settings"]["layer"], data["settings"]["head"]) == (3, 5)
     assert (data["model"], data["runs"]) == ("stories", [])
     assert data["themes"]["light"]["background"] == theme.LIGHT.background
@@ -64,8 +45,12 @@ def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
     app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
     data = live_data(app)
     (run,) = data["runs"]
-    assert_sentence_is_sent({**data, **run}, stories_trace(HOSTILE))
-    assert_model_is_sent(app, stories_trace(TOM))
+    for sent, text in ((data, TOM), (run, HOSTILE)):
+        for record in stories_trace(text).attention:
+            address = f"{sent.get('prefix', '')}{record.site.address}.pattern"
+            found = offered.array(data["arrays"][address]["id"])
+            np.testing.assert_allclose(found, record.pattern, atol=1e-6)
+    assert run["streams"]["decoder"]["labels"] == token_labels(stories_trace(HOSTILE).tokens)
     assert lines(app, "note") == []
 
 
@@ -82,21 +67,6 @@ def test_first_visit_has_the_defaults_and_a_short_url() -> None:
     app = open_page("Attention")
     assert live_data(app)["settings"] == DEFAULT_LIVE
     assert query_of(app) == {"page": ["Attention"]}
-
-
-def test_what_is_chosen_in_the_browser_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes back with the next run, and another visitor finds it in the URL."""
-    app = open_page("Attention", sentence=TOM)
-    chosen = {key: value for key, (_, value) in VALID_LIVE.items()}
-    for changes in (chosen, DEFAULT_LIVE):
-        tell(app, changes, monkeypatch)
-        assert live_data(app)["settings"] == changes
-        assert lines(app, "note") == []
-        visitor = open_page("Attention", **{name: v[-1] for name, v in query_of(app).items()})
-        assert live_data(visitor)["settings"] == changes
-    assert set(query_of(app)) <= {"page", "sentence"}, "defaults leave the URL"
-    tell(app, {"cell": [4, 2]}, monkeypatch)
-    assert live_data(app)["settings"] == DEFAULT_LIVE | {"cell": [4, 2]}, "the rest stays"
 
 
 def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,8 @@ import pytest
 
 from model.sources import table as sources
 from tests.model.made_up import MadeUp
-from tests.viz.apps import checks_shown, lines, offered_of, open_page, query_of
+from tests.viz.apps import checks_shown, lines, offered_of, open_page
 from tests.viz.builders import live_data
-from tests.viz.kit.parts.made_up import N_HEADS
 
 MODEL = "made-up:two-streams"
 GROUPS = ("source.attn", "target.attn", "target.cross_attn")
@@ -30,18 +29,6 @@ def test_the_attention_page_works_on_it() -> None:
     assert offered_of(app, "attention") == titles
     assert "Verified: 6 of 6" in app.get("popover")[0].proto.popover.label
     assert [row["verdict"] for row in checks_shown(app)[0]] == ["passed"] * 6
-
-
-def test_its_setting_is_in_the_address_and_comes_back() -> None:
-    app = open_page("Attention", model=MODEL, attention="target.cross_attn", head="1")
-    address = {name: value[-1] for name, value in query_of(app).items()}
-    assert address["attention"] == "target.cross_attn"
-    assert address["model"] == MODEL
-    assert live_data(open_page("Attention", **address))["settings"]["attention"] == GROUPS[2]
-    wrong = open_page("Attention", model=MODEL, attention="up.attn", head="7")
-    assert live_data(wrong)["settings"]["attention"] == GROUPS[0]
-    assert live_data(wrong)["settings"]["head"] == N_HEADS - 1
-    assert sum("up.attn" in x or "H7" in x or "Head 7" in x for x in lines(wrong, "note")) == 2
 
 
 def test_its_exports_hold_it() -> None:
