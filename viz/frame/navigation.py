@@ -72,7 +72,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
                 working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
 
         # Its arrow keys want the keyboard.
-        is_on_tour = tours.show(above, title, in_scenes=bool(page.scenes))
+        is_on_tour = tours.show(above, title, in_scenes=page.has_scenes)
         has_caret = page.takes_caret and not is_on_tour
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
@@ -89,7 +89,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
 
 def _figures(page: Page, view: View) -> Exception | None:
     """All that the page itself draws; what it could not draw is given back."""
-    if not page.scenes:
+    if not page.has_scenes:
         state.leave_out(SCENE)
     above_panel = st.container(key="page")
     inspector.place(above_panel, opens=page.opens_inspector)

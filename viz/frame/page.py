@@ -24,7 +24,7 @@ class Page:
     an instrument that fills a screen does not open the inspector. A page draws what it shows by
     `render`, or has `scenes`, by their names in the address: one figure each, whose words stand in
     a file of assets/lessons, beside it or, of those that are `wide`, above it; `source` names the
-    functions that computed them.
+    functions that computed them. One whose scenes depend on the view `is_in_scenes`, too.
     """
 
     title: str  # in the rail and in the address
@@ -43,3 +43,9 @@ class Page:
     scenes: Mapping[str, Callable[[View], Numbers]] = field(default_factory=dict)
     wide: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
+    is_in_scenes: bool = False
+
+    @property
+    def has_scenes(self) -> bool:
+        """Whether it says itself what a step of a lesson says of it."""
+        return bool(self.scenes) or self.is_in_scenes

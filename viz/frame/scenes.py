@@ -7,17 +7,22 @@ from viz.frame import controls, inspector, layout, state, tours
 from viz.frame.kinds import Choice
 from viz.frame.old_links import VIEW_OF
 from viz.frame.page import Page
-from viz.frame.settings import SCENE
+from viz.frame.settings import PAGE, SCENE
 from viz.frame.view import View
 
 CONTROLS = "controls-of-the-scene"
 
 
-def show(page: Page, view: View) -> None:
-    """Draw the scene of a page that is chosen, and fill its numbers into its words."""
-    state.only_for(page.title, SCENE)
+def show(page: Page, view: View, **at: str) -> None:
+    """Draw the scene of a page that is chosen, and fill its numbers into its words.
+
+    `at` are settings by which the links of its steps are told apart, such as the scheme.
+    """
+    state.only_for((page.title, *at.values()), SCENE)
     first = next(iter(page.scenes))
-    steps = {x: tours.step_of(page.title, x, is_first=x == first) for x in page.scenes}
+    steps = {
+        x: tours.step_of({PAGE.name: page.title, **at}, x, is_first=x == first) for x in page.scenes
+    }
     titles = {name: at.step.title if at else name for name, at in steps.items()}
     name = _chosen(SCENE.given(options=list(titles), default=first, words=titles.get))
     if name in page.wide:

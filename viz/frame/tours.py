@@ -264,17 +264,18 @@ def bring_into_sight(page: str) -> None:
         component.bring_into_sight(f"{opened.tour.name} {opened.number}", PLACES[opened.step.look])
 
 
-def step_of(page: str, scene: str, *, is_first: bool) -> At | None:
+def step_of(page: Mapping[str, str], scene: str, *, is_first: bool) -> At | None:
     """The step that a scene of a page is told by: the open one, else the first that leads there.
 
-    A link to a page without a scene leads to its first. None where no file has one.
+    `page` is what links to the page say by the names of settings. One without a scene leads to the
+    first. None where no file has one.
     """
-    steps = [At(tour, i + 1) for tour in _found()[0] for i in range(len(tour.steps))]
     opened = _open_step()
-    wanted = [(page, scene), (page, "")] if is_first else [(page, scene)]
+    steps = [At(tour, i + 1) for tour in _found()[0] for i in range(len(tour.steps))]
+    wanted = ("", scene) if is_first else (scene,)
     for at in [opened, *steps] if opened else steps:
         queries = map(_query, (at.step.link, at.step.show) if at == opened else (at.step.link,))
-        if any((query.get(PAGE.name), query.get(SCENE.name, "")) in wanted for query in queries):
+        if any(x.items() >= page.items() and x.get(SCENE.name, "") in wanted for x in queries):
             return at
     return None
 
