@@ -24,6 +24,7 @@ OLD_NAMES = {
     "filler": "pad_tokens",
     "compare": "scheme",
     "masks": "scene",
+    "scaling": "scene",
 }
 OLD_VALUES = {
     ("side", "front"): "left",
@@ -51,8 +52,8 @@ VIEW_OF = {
     "root_d": ("scene", "query"),
     "house": ("kernels", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
-    "scaling_times": ("scaling", "equal"),
-    "scaling_counted": ("scaling", "own"),
+    "scaling_times": ("scene", "equal"),
+    "scaling_counted": ("scene", "own"),
 }
 # Pages that had a model of their own, and what it was called in the address.
 OLD_MODELS = {"Translation": "translator", "Vision": "vision", "Masked language model": "encoder"}

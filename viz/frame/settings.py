@@ -321,13 +321,6 @@ JUDGED_BY = named("judged_by", "Counted", COUNTED, "Recurrence")
 ROW_LETTERS = Text("row_letters", "Letters a to z", "headlight", page="Recurrence")
 ROW_PLACE = Number("row_place", "Token written", 1, 1, 36, page="Recurrence")
 ROW_HEAD = Choice[int]("row_head", "Head of the Transformer", -1, page="Recurrence")
-SCALING_VIEWS = {
-    "laws": "Larger model or more text?",
-    "equal": "At one compute",
-    "why": "Why two laws disagree",
-    "own": "A law of our own",
-}
-SCALING_VIEW = named("scaling", "View", SCALING_VIEWS, "Scaling")
 SCALING_COMPUTE = Number(
     "scaling_compute", "Compute, power of ten", 23.8, 18.0, 26.0, 0.1, page="Scaling"
 )

@@ -26,7 +26,6 @@ PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for
 VIEWS: list[Opened] = [
     *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
     *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
-    *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     ("Positional encoding", (("scheme", "compare"),)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.viz.apps import TOM, chart, lines, open_page, tables_shown
+from tests.viz.apps import TOM, chart, lesson, lines, open_page, tables_shown
 from tests.viz.builders import numbers
 from viz.runs import scaling
 
@@ -11,7 +11,7 @@ TITLE = "Scaling"
 
 @pytest.mark.parametrize("counted", ["without", "all"])
 def test_our_own_runs_are_drawn(counted: str) -> None:
-    app = open_page(TITLE, sentence=TOM, scaling="own", scaling_counted=counted)
+    app = open_page(TITLE, sentence=TOM, scene="own", scaling_counted=counted)
     assert lines(app, "error") == []
     losses = [run.loss for run in scaling.stored().runs]
     drawn = [numbers(line["y"]) for line in chart(app, "scaling-own").data]
@@ -20,10 +20,9 @@ def test_our_own_runs_are_drawn(counted: str) -> None:
 
 def test_a_compute_gives_published_sizes() -> None:
     app = open_page(TITLE, sentence=TOM, scaling_compute="23.8")
-    table = tables_shown(app)[0]
     # N grows as C to the 0.73 by Kaplan and about the half by Chinchilla: 2^0.73 and 2^0.27.
-    (answer,) = lines(app, "note")
-    assert "1.66 times the parameters and 1.21 times the text by Kaplan" in answer
+    assert "1.66 times the parameters and 1.21 times the text by Kaplan" in lesson(app)
+    table = tables_shown(open_page(TITLE, sentence=TOM, scaling_compute="23.8", scaling="why"))[0]
     # Hoffmann et al. 2022, fig. 2 and 3, at 5.76e23; this is 10^23.8 = 6.31e23.
     assert float(table["parameters"]["Approach 1"].split()[0]) == pytest.approx(67 * 1.046, 0.01)
     assert float(table["parameters"]["Approach 2"].split()[0]) == pytest.approx(63 * 1.046, 0.01)
