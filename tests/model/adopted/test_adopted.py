@@ -15,6 +15,7 @@ from model.adopted import model as adopted
 from model.adopted.adopt import adopt
 from model.adopted.attention import attend
 from model.adopted.model import AdoptedModel, capture_adopted
+from model.analysis.ablation import sizes_of
 from model.analysis.interventions import run_rows
 from model.analysis.lens import logit_lens
 from model.analysis.metrics import Metric
@@ -196,6 +197,8 @@ def twins() -> tuple[Any, AdoptedModel]:
 def test_edits_do_the_same_as_in_our_own_model() -> None:
     ours, theirs = twins()
     ids = list(range(3, 10))
+    own, adopted_sizes = (sizes_of(model, {"decoder": len(ids)}) for model in (ours, theirs))
+    assert own["decoder.attn"] == adopted_sizes["decoder.attn"]
     at = "decoder.blocks.1"
     value = torch.linspace(-1, 1, ours.config.d_model)
     rows = [

@@ -49,6 +49,15 @@ def test_a_folder_is_offered_and_opens_by_its_name(
     assert table.handle_of("little-gpt2", "cpu").revision != handle.revision
 
 
+def test_logits_are_those_of_transformers(gpt2: Path) -> None:
+    model = load(gpt2, "cpu")
+    trace = model.trace(TEXT).trace
+    with torch.no_grad():
+        expected = build("gpt2", vocab_size=300)(torch.tensor([trace.ids.tolist()])).logits[0]
+    np.testing.assert_allclose(trace.logits, expected, atol=1e-5)
+    np.testing.assert_allclose(model.independent_logits(trace.ids), expected, atol=1e-5)
+
+
 def test_a_state_space_model_that_was_saved_opens(tmp_path: Path) -> None:
     folder = saved(tmp_path, "falcon_h1")
     assert "__float__" in (folder / "config.json").read_text()  # infinity, which JSON lacks

@@ -22,11 +22,16 @@ MENDED = [
     ("KV cache", "held", "3", 5),
     ("Logit lens", "lens_start", "7", -1),
     ("Nonsense", "page", "Nonsense", "Home"),
+    ("Masked language model", "blanks", "99", (4,)),
+    ("Heads", "across", "next", "distance"),
+    ("Recurrence", "row_place", "36", 10),
 ]
 LABELS = {
     "token": ("Token", "After token"),
     "other": "Compare with head",
     "page": "No page",
+    "blanks": "Blank",
+    "row_place": "Token written",
     "held": "Tokens cached",
     "lens_start": "Window",
 }

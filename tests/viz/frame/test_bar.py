@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from concurrent.futures import Future, wait
 from copy import deepcopy
 from pathlib import Path
@@ -112,6 +113,16 @@ def test_a_strange_checkpoint_is_one_line_beside_usable_ones(name: str, shelf: P
     assert not app.exception
     assert lines(app, "error") == []
     assert live_data(app)["model"] == "whole"
+
+
+def test_a_name_that_is_not_utf8_is_left_out_with_a_line(shelf: Path) -> None:
+    tiny_checkpoint(shelf / os.fsdecode(b"caf\xe9"))
+    tiny_checkpoint(shelf / "whole")
+    app = open_page("Attention", sentence=SENTENCE)
+    shown, _open = offered_of(app, "model")
+    assert shown.startswith("whole · ")
+    (line,) = lines(app, "note")
+    assert "not UTF-8; rename it" in line
 
 
 def lower(folder: Path) -> None:

@@ -11,8 +11,10 @@ import transformers as hf
 from tokenizers import models, pre_tokenizers
 
 from model.adopted import model as adopted
+from model.sources.offers import REASONS
 from model.sources.places import WHERE
 from tests.model.adopted.families import (
+    D,
     build,
     lacking,
     pictured,
@@ -299,6 +301,14 @@ def test_tokens_has_no_tree_where_a_text_is_empty() -> None:
     assert lines(app, "error") == [] and not app.get("plotly_chart")
 
 
+def test_home_shows_a_model_that_gives_no_words() -> None:
+    app = open_page("Home", model="bare-bert", sentence="the red dog")
+    assert lines(app, "error") == []
+    spec = live_data(app)["spec"]
+    assert (spec["goal"], spec["d_model"], spec["has_stream"]) == ("vectors", D, True)
+    assert spec["asked"] == len(spec["labels"]) // 2, "it sees both sides"
+
+
 def test_the_file_of_a_model_may_have_more_than_its_weights() -> None:
     app = open_page("Cost", model="some-bart", sentence="the red dog", inspect="check")
     assert lines(app, "error") == [] and checks_shown(app)
@@ -338,3 +348,19 @@ def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label
     assert badge.proto.id.endswith("-badge-failed"), "what page.css makes red"
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "shown", "why"),
+    [
+        ("Vision", "some-dino", "digits", "pictures"),
+        ("Masked language model", "whole-bert", "blank", "blanks"),
+    ],
+)
+def test_a_page_for_another_kind_says_why_it_shows_another_model(
+    page: str, model: str, shown: str, why: str
+) -> None:
+    app = open_page(page, model=model)
+    said = f"{page} does not apply to {model}: {REASONS[why]}. Shown instead: {runs.called(shown)}."
+    assert said in lines(app, "note") and lines(app, "error") == []
+    assert picked(app, "model") == shown
