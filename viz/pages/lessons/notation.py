@@ -172,11 +172,10 @@ def render(view: View) -> None:
         symbols.draw(columns, found)
     else:
         words.notice("No symbol of any group has these words: clear the field.")
-    n_all, n_formulas = len(symbols.table()), sum(map(len, by_page().values()))
     words.caption(
-        f"{len(found)} of {n_all} rows, and below those of {n_formulas} formulas that have the "
-        "words. Words are looked for in all groups. Your browser prints symbols and formulas as "
-        "they stand here; the group “all” has every row."
+        f"{len(found)} of {len(symbols.table())} rows; below them the formulas, by page. Words are "
+        "looked for in all groups and formulas. The browser prints what stands here: the group "
+        "“all” has every row."
     )
     with st.container(key="formulas"):
         for page, formulas in by_page().items():
@@ -240,7 +239,7 @@ PAGE = Page(
     "Notation",
     ":material/menu_book:",
     "Every symbol of the formulas here: what it means, its shape, its name in code, and where "
-    "it is on screen.",
+    "it is on screen; then all formulas.",
     "Numbers in shapes are those of the model that runs, on the sentence above. What has no "
     "shape is a single number, an index or a function. A letter with several meanings has a "
     "row for each, with the pages that use it so. Heads, layers and places count from 0. A "
