@@ -19,9 +19,9 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import PAGES
 from viz.frame.inspector import LABELS
+from viz.frame.symbols import keys_in, meanings
 from viz.pages.look_inside import lens
 
-OWN_DOWNLOADS = {"Notation": 1}  # on the page itself, not in its panel
 A_CHECK = "z = pattern·v, in float64"
 CLOSED_AT_FIRST = {
     *("Home", "Attention", "Heads", "Next token", "Explanation", "Patching"),
@@ -45,10 +45,11 @@ def test_every_page_with_figures_has_the_panel(page: str) -> None:
     app = open_page(page, sentence=TOM)
     offered = parts(app)
     expected = [label.rpartition(" ")[2] for label in LABELS.values()]
-    assert offered == [name for name in expected if name != "Formula" or page != "Attention"]
-    assert bool(app.latex) == (page not in CLOSED_AT_FIRST)
+    has_none = page in ("Attention", "Notation")
+    assert offered == [name for name in expected if name != "Formula" or not has_none]
+    assert bool(app.latex) == (page not in CLOSED_AT_FIRST and not has_none)
     assert not app.code
-    assert len(app.get("download_button")) == OWN_DOWNLOADS.get(page, 0)
+    assert not app.get("download_button")
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
@@ -65,7 +66,7 @@ def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     assert any(label.endswith("(CSV)") for label in labels)
     inspected(app, "closed")
     assert not (app.latex or app.code)
-    assert len(app.get("download_button")) == OWN_DOWNLOADS.get(page, 0)
+    assert not app.get("download_button")
 
 
 def test_what_was_chosen_stays_on_other_pages_and_in_the_address() -> None:
@@ -75,10 +76,13 @@ def test_what_was_chosen_stays_on_other_pages_and_in_the_address() -> None:
     assert query_of(app)["inspect"] == ["source"]
 
 
-def test_no_formula_stands_twice_on_a_page() -> None:
+def test_no_formula_stands_twice_on_a_page_and_its_symbols_are_known() -> None:
     for page in PAGES:
-        formulas = [formula.value for formula in open_page(page, sentence=TOM).latex]
+        app = open_page(page, sentence=TOM, inspect="formula")
+        formulas = [formula.value for formula in app.latex]
         assert len(formulas) == len(set(formulas)), page
+        keys = {key for latex in formulas for key in keys_in(latex)}
+        assert [key for key in keys if not meanings(key, page)] == [], page
 
 
 @pytest.mark.parametrize("inspect", ["closed", "check"])

@@ -6,8 +6,7 @@ A page says what belongs into it where it draws the figure; what is not open is 
 import html
 import importlib
 import inspect
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType
@@ -21,13 +20,12 @@ from model.verify.check import Check
 from viz import formulas, runs
 from viz.charts.chart import Chart, Row
 from viz.formulas import FORMULAS
-from viz.frame import controls, state, tables, verdicts, words
+from viz.frame import controls, state, symbols, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 
 Tables = dict[str, Callable[[], bytes]]  # files by their names, made when they are asked for
-_MARKUP = re.compile(r"[\\`*_\[\]$:~<]")  # what a label of Streamlit may take for Markdown
 
 PANEL = "inspector-panel"
 FORMULA, SOURCE, CHECK, EXPORT = "formula", "source", "check", "export"
@@ -53,6 +51,8 @@ class Panel:
     entry: DeltaGenerator | None = None  # where the formula of a figure and its numbers stand
     entry_of: tuple[str, str] = ("", "")  # the section and the function it is of
     n_entries: int = 0
+    keys: dict[str, None] = field(default_factory=dict)  # of the symbols of its formulas
+    explain: Callable[[], None] = lambda: None  # says what these are; once the page is drawn
     charts: dict[str, Chart | Row] = field(default_factory=dict)  # that are drawn, by their key
     draw_export: Callable[[], None] | None = None
     # What runs beside the page's own are, and their checks.
@@ -75,11 +75,14 @@ def _panel() -> Panel:
     return st.session_state[PANEL]
 
 
-def show_parts() -> None:
+def show_parts(page: str, view: View) -> None:
     """What may be opened, now that the page is drawn; nothing where it shows nothing."""
     panel = _panel()
     if not panel.parts:
         return
+    if panel.keys:
+        panel.explain = partial(_explain, panel.body.empty(), page, symbols.sizes(view))
+        panel.explain()
     panel.parts.add(CHECK)
     if panel.draw_export is not None:
         _show(EXPORT, panel.draw_export)
@@ -141,7 +144,7 @@ def formula(name: str, latex: str | None = None, reference: str | None = None) -
     about = FORMULAS[name].reference if latex is None else reference
 
     def draw() -> None:
-        st.latex(latex or FORMULAS[name].latex)
+        _write(latex or FORMULAS[name].latex)
         if about is not None:
             words.centred(html.escape(about))
 
@@ -160,7 +163,7 @@ def attention(record: AttentionRecord) -> None:
 
 def numbers(latex: str) -> None:
     """A line of numbers that belongs to no function's formula."""
-    _show(FORMULA, lambda: _in_entry(latex, lambda: st.latex(latex)))
+    _show(FORMULA, lambda: _in_entry(latex, lambda: _write(latex)))
 
 
 def note(text: str) -> None:
@@ -171,6 +174,22 @@ def note(text: str) -> None:
 def beside_formula(draw: Callable[[], object]) -> None:
     """Words that belong to the formula before them."""
     _show(FORMULA, lambda: _in_entry(_panel().entry_of[1], draw))
+
+
+def _write(latex: str) -> None:
+    st.latex(latex)
+    panel = _panel()
+    n_known = len(panel.keys)
+    panel.keys.update(dict.fromkeys(symbols.keys_in(latex)))
+    if len(panel.keys) > n_known:
+        panel.explain()
+
+
+def _explain(place: DeltaGenerator, page: str, known: Mapping[str, str]) -> None:
+    """What the symbols of all formulas of the panel mean, each once."""
+    found = [symbol for key in _panel().keys for symbol in symbols.meanings(key, page)]
+    with place.expander("Symbols"):
+        symbols.draw({"shape": [symbols.shape_of(symbol, known) for symbol in found]}, found)
 
 
 def _in_entry(name: str, draw: Callable[[], object]) -> None:
@@ -306,9 +325,8 @@ def _chart_csv(charts: dict[str, Chart | Row], key: str) -> bytes:
 def _download(
     name: str, make: Callable[[], bytes], kind: str, icon: str, file: str | None = None
 ) -> None:
-    plain = _MARKUP.sub(r"\\\g<0>", name)
     st.download_button(
-        f"{plain} ({kind.upper()})",
+        f"{symbols.escaped(name)} ({kind.upper()})",
         make,
         file_name=f"headlight-{file or name.lower().replace(' ', '-')}.{kind}",
         mime=f"text/{kind}",

@@ -80,7 +80,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         failed = _figures(page, view)
         st.session_state[DRAWN] = title, view.handle.spelled
         working.empty()
-    inspector.show_parts()
+    inspector.show_parts(title, view)
     more = () if failed else page.checks(view)
     inspector.finish(bar.show_badge(badge, view, more))
     if failed:  # the run stands, whatever the page could not show of it

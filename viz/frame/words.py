@@ -3,8 +3,7 @@
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -67,49 +66,6 @@ def table(
         '<div class="hl-scrolls" tabindex="0" role="group" aria-label="Table"><table '
         f'class="hl-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
-
-
-class Meaning(NamedTuple):
-    """A symbol as HTML, what it means, its shape, its name in code, and pages that show it."""
-
-    symbol: str
-    means: str
-    shape: Said
-    code: str
-    pages: Sequence[str]
-
-
-def meanings(found: Sequence[Meaning], most: int = 4) -> None:
-    """Symbols in a table; of the pages that show one at most so many are links. All is ours."""
-    rows = "".join(
-        f"<tr><td>{row.symbol}</td><td>{html.escape(row.means)}</td><td>{html_of(row.shape)}</td>"
-        f"<td><code>{_broken(row.code)}</code></td><td>{_pages(row.pages, most)}</td></tr>"
-        for row in found
-    )
-    names = "".join(
-        f"<th>{x}</th>" for x in ("symbol", "means", "shape or size", "in code", "on screen")
-    )
-    st.html(
-        '<div class="hl-scrolls" tabindex="0" role="group" aria-label="Symbols"><table '
-        f'class="hl-table hl-meanings"><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div>"
-    )
-
-
-def _broken(dotted: str) -> str:
-    """A dotted name that may go on in the next line after each of its dots."""
-    return html.escape(dotted).replace(".", ".<wbr>")
-
-
-def _pages(titles: Sequence[str], most: int) -> str:
-    """Links to pages with all else as it is, and how many more there are."""
-    links = ", ".join(
-        f'<a href="?page={quote_plus(title)}" data-page="{html.escape(title)}">'
-        f"{html.escape(title)}</a>"
-        for title in titles[:most]
-    )
-    n_more = len(titles) - most
-    return f"{links} and {n_more} more" if n_more > 0 else links
 
 
 def quote(text: str, translation: str = "") -> None:

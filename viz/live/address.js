@@ -211,6 +211,16 @@ function linkOf(event) {
     : null;
 }
 
+/**
+ * The page a link leads to with all else as it is; those in Markdown have an address alone.
+ *
+ * @param {HTMLAnchorElement} link
+ */
+function pageOf(link) {
+  const isMarkdown = link.closest(".st-key-symbols");
+  return isMarkdown ? (new URLSearchParams(link.search).get("page") ?? "") : link.dataset.page;
+}
+
 /** @param {Event} event */
 function follow(event) {
   const link = linkOf(event);
@@ -219,7 +229,8 @@ function follow(event) {
   if (!link || isElsewhere) return;
   event.preventDefault();
   if (waiting) writeWaiting(); // the link leads on from there
-  const { page, fullscreen, with: changes } = link.dataset;
+  const { fullscreen, with: changes } = link.dataset;
+  const page = pageOf(link);
   if (link.closest(".hl-rail, .hl-search")) closeDrawer();
   if (page !== undefined) {
     mark(link);

@@ -26,6 +26,7 @@ from tests.viz.builders import (
     stories_trace,
 )
 from tests.viz.pages import stored
+from viz.frame.symbols import keys_in, meanings
 from viz.labels import token_labels
 from viz.runs import Run
 from viz.runs.kept import KEPT
@@ -48,6 +49,8 @@ def test_every_page_opens_with_another_model_than_the_first(of: stored.Opened) -
     assert lines(app, "error") == []
     for table in checks_shown(app)[:1]:
         assert {row["verdict"] for row in table} == {"passed"}
+    unknown = [(x.value, key) for x in app.latex for key in keys_in(x.value)]
+    assert [x for x in unknown if not meanings(x[1], of[0])] == []
     assert_charts_are_named(of, app)
     assert_holds_no_run(app)
 
