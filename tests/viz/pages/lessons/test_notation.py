@@ -149,7 +149,7 @@ def test_one_group_is_shown_and_words_are_found_in_all() -> None:
 
 def test_formulas_have_their_symbols_beside_them() -> None:
     """With what a letter means on that page, and only where the formulas are open."""
-    app = open_page("Masks", sentence=TOM, inspect="formula")
+    app = open_page("Masks", sentence=TOM, scene="reach", inspect="formula")
     n = len(stories_trace(TOM).tokens)
     assert _rows(app)["who knows itself: 1 on the diagonal"] == [f"(T, T) = ({n}, {n})"]
     assert not any("symbol" in x.value for x in chosen(app, inspect="source").markdown)
