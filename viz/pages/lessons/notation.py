@@ -211,7 +211,9 @@ def _links(pages: Sequence[str]) -> str:
 def _formulas(page: str, found: Sequence[tuple[str, Formula]]) -> None:
     """Formulas of a page, each below what it is of and its source."""
     lines = [f"##### {page}"]
-    for title, formula in found:
+    for of, formula in found:
+        title = of.rpartition(".")[2].replace("_", " ")
+        title = f"{title[0].upper()}{title[1:]}"
         name, source = map(symbols.escaped, (title, formula.reference))
         lines += [f"**{name}** {source}", f"$$\n{formula.latex}\n$$"]
     if found:
