@@ -73,7 +73,7 @@ CHARTS = {
     "Cheaper attention": ["cheaper-exact", "cheaper-way", "cheaper-errors"],
     "Scaling": ["scaling-sizes"],
     "Notation": [],
-    "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],
+    "Recurrence": ["recurrence-accuracy"],
     "Diagram": [],
     "Masked language model": ["both-sides", "under-the-mask"],
     "Translation": ["forced", "error-rates", "alignment", "damage", "cache-parts"],

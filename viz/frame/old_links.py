@@ -50,6 +50,7 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
+    **dict.fromkeys(("row_letters", "row_place", "row_head"), ("scene", "row")),
     "house": ("kernels", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
     "scaling_times": ("scene", "equal"),

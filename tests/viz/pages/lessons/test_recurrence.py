@@ -18,13 +18,14 @@ NAMES = ["recurrent, one vector", "recurrent, with attention", "Transformer"]
     ("task", "text", "judged"), [("reverse", "headlight", "rows"), ("copy", "abcab", "letters")]
 )
 def test_accuracies_are_those_that_are_stored(task: str, text: str, judged: str) -> None:
-    app = open_page(TITLE, row_task=task, row_letters=text, judged_by=judged, row_head="5")
+    app = open_page(TITLE, row_task=task, judged_by=judged)
     assert lines(app, "error") == []
     for name, line in zip(stored.NAMES, chart(app, "recurrence-accuracy").data, strict=False):
         found = stored.accuracy_by_length(stored.SHIPPED / name, task, of_rows=judged == "rows")
         for axis, expected in zip("xy", found, strict=True):
             np.testing.assert_array_equal(numbers(line[axis]), expected)
     row = recurring.row_of(task, ids_of(text))
+    app = open_page(TITLE, row_task=task, row_letters=text, row_head="5", scene="row")
     additive, cross = (
         numbers(chart(app, f"recurrence-{kind}").data[0]["z"]) for kind in ("additive", "cross")
     )
@@ -33,8 +34,10 @@ def test_accuracies_are_those_that_are_stored(task: str, text: str, judged: str)
 
 
 def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
-    app = open_page(TITLE, row_letters="headlight", row_task="reverse")
-    sizes, row, counted = tables_shown(app)
+    sizes, row, counted = (
+        tables_shown(open_page(TITLE, row_letters="headlight", row_task="reverse", scene=scene))[0]
+        for scene in ("length", "row", "steps")
+    )
     assert list(sizes["parameters"]) == NAMES
     assert row["writes"]["right would be"] == "thgildaeh [end]"
     assert row["writes"]["Transformer"] == "thgildaeh [end]"
@@ -48,7 +51,7 @@ def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
 
 
 def test_the_framed_row_is_that_of_the_token_written() -> None:
-    app = open_page(TITLE, row_letters="abc", row_place="2")
+    app = open_page(TITLE, row_letters="abc", row_place="2", scene="row")
     (frame,) = chart(app, "recurrence-additive").layout["shapes"]
     assert (frame["y0"], frame["y1"]) == (0.5, 1.5)
 
@@ -61,7 +64,7 @@ def test_the_framed_row_is_that_of_the_token_written() -> None:
     ],
 )
 def test_a_bad_row_gets_one_line_and_the_last_good_one_stays(typed: str, said: str) -> None:
-    app = open_page(TITLE, row_letters="abcd")
+    app = open_page(TITLE, row_letters="abcd", scene="row")
     before = chart(app, "recurrence-additive").data[0]["z"]
     app = chosen(app, row_letters=typed)
     (line,) = lines(app, "error")
@@ -71,10 +74,10 @@ def test_a_bad_row_gets_one_line_and_the_last_good_one_stays(typed: str, said: s
 
 
 def test_a_row_is_drawn_and_stands_where_it_could_be_typed() -> None:
-    app = open_page(TITLE)
+    app = open_page(TITLE, scene="row")
     app = button(app, "Draw a row").click().run()
     (typed,) = [str(box.value) for box in app.text_input if box.key == "row_letters"]
     assert typed != "headlight"
     assert lines(app, "error") == []
-    answer = tables_shown(app)[1]["writes"]["right would be"]
+    answer = tables_shown(app)[0]["writes"]["right would be"]
     assert answer == f"{typed[::-1]} [end]"
