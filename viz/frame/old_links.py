@@ -23,6 +23,7 @@ OLD_NAMES = {
     "beams": "beam_width",
     "filler": "pad_tokens",
     "compare": "scheme",
+    "kernels": "scene",
 }
 OLD_VALUES = {
     ("side", "front"): "left",
@@ -48,7 +49,7 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
-    "house": ("kernels", "houses"),
+    "house": ("scene", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
     "scaling_times": ("scaling", "equal"),
     "scaling_counted": ("scaling", "own"),

@@ -250,13 +250,6 @@ KERNELS = {
     "triangular": "triangular",
     "constant": "constant",
 }
-KERNEL_VIEWS = {
-    "measured": "Points in a plane",
-    "houses": "Prices of houses",
-    "model": "The same in the model",
-    "additive": "Additive attention",
-}
-KERNEL_VIEW = named("kernels", "View", KERNEL_VIEWS, "Kernels")
 SMOOTHING = named("smoothing", "Kernel", KERNELS, "Kernels")
 WIDTH = Number("width", "Width", 0.5, 0.05, 3.0, 0.05, page="Kernels")
 ASKED_AT = Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, page="Kernels")

@@ -26,7 +26,6 @@ Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
 VIEWS: list[Opened] = [
     *(("Masks", (("masks", view),)) for view in masks.VIEWS),
-    *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
     *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
     *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
