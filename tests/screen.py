@@ -70,7 +70,7 @@ CHARTS = {
         *("block-function", "block-neurons", "block-heights"),
     ],
     "Order": ["order-open", "order-causal", "order-running"],
-    "Cheaper attention": ["cheaper-exact", "cheaper-way", "cheaper-errors"],
+    "Cheaper attention": ["cheaper-exact", "cheaper-way"],
     "Scaling": ["scaling-sizes"],
     "Notation": [],
     "Recurrence": ["recurrence-accuracy", "recurrence-additive", "recurrence-cross"],

@@ -23,7 +23,7 @@ OLD_NAMES = {
     "beams": "beam_width",
     "filler": "pad_tokens",
     "compare": "scheme",
-    "kernels": "scene",
+    **dict.fromkeys(("kernels", "cheaper_view"), "scene"),
 }
 OLD_VALUES = {
     ("side", "front"): "left",
@@ -50,7 +50,7 @@ OLD_VALUES = {
 VIEW_OF = {
     "root_d": ("scene", "query"),
     "house": ("scene", "houses"),
-    **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
+    **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("scene", "tiles")),
     "scaling_times": ("scaling", "equal"),
     "scaling_counted": ("scaling", "own"),
 }

@@ -279,8 +279,6 @@ BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
 NORMS = {"attn": "attention", "ffn": "the feed-forward"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
 DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
-CHEAPER_VIEWS = {"fewer": "What is lost", "tiles": "Exact, in tiles"}
-CHEAPER_VIEW = named("cheaper_view", "View", CHEAPER_VIEWS, "Cheaper attention")
 CHEAPER_WAYS = {
     "window": "window",
     "global": "window + global",

@@ -26,7 +26,6 @@ Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
 VIEWS: list[Opened] = [
     *(("Masks", (("masks", view),)) for view in masks.VIEWS),
-    *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
     *(("Scaling", (("scaling", view),)) for view in settings.SCALING_VIEWS),
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
