@@ -53,10 +53,7 @@ CHARTS = {
         "loss-change",
         "neurons-off",
     ],
-    "Embeddings and similarity": [
-        *("two-vectors", "nearest-cosine", "nearest-dot-product"),
-        *("similar-products", "similar-cosines"),
-    ],
+    "Embeddings and similarity": ["nearest-cosine", "nearest-dot-product"],
     "Kernels": ["kernel-curve", "kernel-weights"],
     "Attention by hand": [],
     "Why √d?": ["variances"],

@@ -50,6 +50,7 @@ OLD_VALUES = {
 VIEW_OF = {
     "root_d": ("scene", "query"),
     "house": ("scene", "houses"),
+    "vectors": ("scene", "vectors"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("scene", "tiles")),
     "scaling_times": ("scaling", "equal"),
     "scaling_counted": ("scaling", "own"),

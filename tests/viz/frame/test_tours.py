@@ -46,7 +46,6 @@ SHOWN = {
                                            "app 1300 3 2 #1044", "ily 414 3 2 #158"),
     "624, 2596 and 3556": ("dog 624", "dogs 2596", "Dog 3556"),
     "they stay twelve tokens": ("characters 6 bytes 12", "12 of 12 tokens are single bytes"),
-    "from 5 to 10, while the cosine stays at 0.71": ("a · b 5.0000 10.0000",),
     "what it may not attend to is hatched": ("120 of 256 cells are masked",),
     "changes by up to 0.27": ("“ the ” becomes “ a ”", "at most 0; without, by up to 0.2749"),
     "no more than 0.005 is left": ("“ gave ”", "0.0049 with zero after"),
