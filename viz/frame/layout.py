@@ -1,7 +1,8 @@
 """What a page is made of: headings, rows and columns, figures, and the style of it all."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -22,6 +23,7 @@ from viz.live import component
 from viz.theme import Palette, css_variables, palette
 
 HEADING = "row-of-the-heading"
+BESIDE = 470  # pixels
 
 
 def colors() -> Palette:
@@ -128,6 +130,14 @@ def show_chart(
     on_place = place if on_pick else None
     _show(key, sent(drawn), drawn["layout"]["height"], words_of(chart), on_place)
     inspector.offer(key, chart)
+
+
+def show_charts(charts: Mapping[str, Chart]) -> None:
+    """Draw two charts side by side, by their keys; maps leave room for words on the screen."""
+    columns = two_up(next(iter(charts)))
+    for column, (key, chart) in zip(columns, charts.items(), strict=True):
+        with column:
+            show_chart(replace(chart, height=BESIDE) if chart.cells else chart, key=key)
 
 
 def _show(

@@ -23,8 +23,7 @@ OLD_NAMES = {
     "beams": "beam_width",
     "filler": "pad_tokens",
     "compare": "scheme",
-    "masks": "scene",
-    "scaling": "scene",
+    **dict.fromkeys(("masks", "kernels", "cheaper_view", "scaling"), "scene"),
 }
 OLD_VALUES = {
     ("side", "front"): "left",
@@ -50,9 +49,10 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
+    "house": ("scene", "houses"),
+    "vectors": ("scene", "vectors"),
     **dict.fromkeys(("row_letters", "row_place", "row_head"), ("scene", "row")),
-    "house": ("kernels", "houses"),
-    **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
+    **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("scene", "tiles")),
     "scaling_times": ("scene", "equal"),
     "scaling_counted": ("scene", "own"),
 }

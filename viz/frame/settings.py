@@ -249,13 +249,6 @@ KERNELS = {
     "triangular": "triangular",
     "constant": "constant",
 }
-KERNEL_VIEWS = {
-    "measured": "Points in a plane",
-    "houses": "Prices of houses",
-    "model": "The same in the model",
-    "additive": "Additive attention",
-}
-KERNEL_VIEW = named("kernels", "View", KERNEL_VIEWS, "Kernels")
 SMOOTHING = named("smoothing", "Kernel", KERNELS, "Kernels")
 WIDTH = Number("width", "Width", 0.5, 0.05, 3.0, 0.05, page="Kernels")
 ASKED_AT = Number("asked_at", "Query x", 2.0, 0.0, 5.0, 0.05, page="Kernels")
@@ -285,8 +278,6 @@ BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
 NORMS = {"attn": "attention", "ffn": "the feed-forward"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
 DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
-CHEAPER_VIEWS = {"fewer": "What is lost", "tiles": "Exact, in tiles"}
-CHEAPER_VIEW = named("cheaper_view", "View", CHEAPER_VIEWS, "Cheaper attention")
 CHEAPER_WAYS = {
     "window": "window",
     "global": "window + global",

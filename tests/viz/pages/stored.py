@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.apps import TOM, charts, open_page
 from tests.viz.builders import PAGES, csv_rows
 from viz import studio
-from viz.frame import inspector, settings
+from viz.frame import inspector
 from viz.frame.view import View
 
 FILE = Path(__file__).parent / "stored.txt"
@@ -24,8 +24,6 @@ ROUNDING = 1e-3  # what is smaller may be another number elsewhere
 Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
 VIEWS: list[Opened] = [
-    *(("Kernels", (("kernels", view),)) for view in settings.KERNEL_VIEWS),
-    *(("Cheaper attention", (("cheaper_view", view),)) for view in settings.CHEAPER_VIEWS),
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     ("Positional encoding", (("scheme", "compare"),)),

@@ -23,7 +23,7 @@ from tests.model.adopted.families import (
     tokens,
     words,
 )
-from tests.viz.apps import chart, checks_shown, control, facts, lines, open_page, picked
+from tests.viz.apps import chart, checks_shown, control, facts, lesson, lines, open_page, picked
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
@@ -195,7 +195,7 @@ AS_IT_RAN = {
     [*zip(("capped", "sunk", "capped"), AS_IT_RAN, strict=True), ("sunk", "Kernels")],
 )
 def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
-    at = {"layer": "1", "head": "2", "kernels": "model", "scene": "model"}
+    at = {"layer": "1", "head": "2", "scene": "model"}
     app = open_page(page, model=model, sentence=TEXT, **at)
     assert lines(app, "error") == []
     record = runs.run(runs.handle_of(model, "cpu"), TEXT).trace.attention[1]
@@ -208,7 +208,7 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
         np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)
     if page == "Kernels":
         what = {"capped": "its soft cap", "sunk": "its sink"}[model]
-        assert sum(what in line for line in lines(app, "aside")) == 1
+        assert what in lesson(app)
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,18 @@
-"""Similarity: two vectors by hand, the nearest tokens in the embedding, and a head's products."""
+"""Similarity: the nearest tokens in the embedding, two vectors by hand, and a head's products."""
 
 import numpy as np
 
-from model.analysis.similarity import (
-    Alike,
-    By,
-    Nearest,
-    compare,
-    cosines,
-    foot,
-    nearest,
-    products,
-)
+from model.analysis.similarity import By, compare, cosines, foot, nearest, products
 from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, nearest_bars
 from viz.figures.token_maps import signed_map
-from viz.frame import controls, inspector, layout, state, words
-from viz.frame.page import Page
+from viz.frame import controls, inspector, layout, scenes, state, words
+from viz.frame.page import Numbers, Page
+from viz.frame.said import Word
 from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
+from viz.labels import token_labels
 from viz.live import component
 from viz.runs import embedding
 
@@ -28,65 +21,84 @@ NORMS = {
     "layer": "LayerNorm, which takes off the mean and divides by the deviation",
     "rms": "RMSNorm, which divides by the root mean square",
 }
-
-TIED = (
-    "Embedding and unembedding are one table here (tied): the same rows, multiplied with the last "
-    "layer’s output, give the logits, so they are trained for both."
-)
+TIED = "Embedding and unembedding are one table here (tied), whose rows are trained for both."
 UNTIED = "The unembedding is another table here: these rows serve the input alone."
 AFTER = {
-    "pre": "The first block attends by a row, with what its position adds, after {norm}: how long "
-    "they were does not count there.",
-    "post": "The first block attends by a row, with what its position adds, as it is: {norm}, "
-    "comes after it.",
+    "pre": "The first block attends by a row and its position after {norm}: how long it was does "
+    "not count there.",
+    "post": "The first block attends by a row and its position as it is: {norm}, comes after it.",
 }
+NAMES = "“…” marks letters that no space stands before, \\xef a single byte."
 
 
-def render(view: View) -> None:
-    """Draw the page."""
-    with layout.slim_row("similarity"):
-        a_x, a_y, b_x, b_y, times = controls.parts(VECTORS)
-    _two_vectors(view, np.array([a_x, a_y]), np.array([b_x, b_y]), times)
-    words.ask(
-        "Can b be more like a than a is itself? By dot product, and by cosine?",
-        see="two-vectors",
-        **{VECTORS.name: "2,1.5,2,1.5,2"},
-    )
-    _in_the_embedding(view)
-    _in_the_head(view)
-    inspector.source(
-        "model.analysis.similarity.compare",
-        "model.analysis.similarity.nearest",
-        "model.attention.attention_scores",
-    )
-    inspector.export(view, inspector.pattern_table(view))
+def _nearest(view: View) -> Numbers:
+    """The tokens whose rows are nearest to that of one token of the sentence."""
+    stream = view.run.trace.streams[0]
+    labels = [label.strip() for label in stream.labels]
+    longest = max(range(len(labels)), key=lambda i: (labels[i].isalpha(), len(labels[i])))
+    with scenes.to_set():
+        chosen = controls.token(TOKEN, stream.labels, longest, "longest")
+        count = int(controls.slider(NEAR_COUNT))
+    assert stream.ids is not None  # what has a vocabulary has ids
+    token, table = int(stream.ids[chosen]), embedding.table(view.handle)
+    lengths = {"own": np.linalg.norm(table[token]), "all": np.linalg.norm(table, axis=-1).mean()}
+    names, charts = embedding.names(view.handle), {}
+    for by, name in ORDERS.items():
+        found = nearest(table, token, count, by)
+        called = [names[i] for i in found.ids]
+        chart = nearest_bars(called, found, token, (name, f"Nearest by {name}"))
+        charts[f"nearest-{name.replace(' ', '-')}"] = chart
+        lengths[by] = found.lengths.mean()
+    layout.show_charts(charts)
+    words.caption(_what_is_done_with_rows(view))
+    sizes = {"rows": f"{len(table):,}", "numbers": f"{table.shape[1]:,}"}
+    means = {name: digits(float(length), 2) for name, length in lengths.items()}
+    return {"token": Word(labels[chosen]), **sizes, **means}
 
 
-# --- two vectors --------------------------------------------------------------------------------
+def _what_is_done_with_rows(view: View) -> str:
+    """How tokens are written, and how the model goes on from a row, as far as that is known."""
+    facts = view.run.trace.facts
+    found = [NAMES]
+    if facts.tied_embeddings is not None:
+        found.append(TIED if facts.tied_embeddings else UNTIED)
+    if facts.norm is not None:
+        found.append(AFTER[facts.norm_placement or "pre"].format(norm=NORMS[facts.norm]))
+    return " ".join(found)
 
 
-def _two_vectors(view: View, a: np.ndarray, b: np.ndarray, times: float) -> None:
+def _vectors(view: View) -> Numbers:
+    """Two vectors to drag, and what they have in common, with b as it is and multiplied."""
+    with scenes.to_set():
+        *numbers, times = controls.parts(VECTORS)
+    a, b = np.reshape(numbers, (2, 2))
     scaled = times * b
-    left, right = layout.two_up("similarity", (3, 2))
-    alike = compare(a, scaled)
-    with left:
-        layout.show_figure(
-            arrows(a, scaled, foot(a, scaled), view.colors),
-            key="two-vectors",
-            on_pick=lambda place: _drag(place, times),
-            alt=f"Two arrows from 0: a to {_point(a)} and b to {_point(scaled)}; dot product "
-            f"{digits(alike.product, 3)}.",
-        )
-    with right:
-        _compared({"b": compare(a, b), f"{times:g} · b": alike})
-        if not all(alike.lengths):
-            words.notice(
-                "A vector of length 0 has no direction: there is neither cosine nor angle."
-            )
+    alike, before = compare(a, scaled), compare(a, b)
+    ends = (", ".join(digits(float(number), 2) for number in end) for end in (a, scaled))
+    layout.show_figure(
+        arrows(a, scaled, foot(a, scaled), view.colors),
+        key="two-vectors",
+        on_pick=lambda place: _drag(place, times),
+        alt="Two arrows from 0: a to {} and b to {}; dot product ".format(*ends)
+        + f"{digits(alike.product, 3)}.",
+    )
+    columns = {
+        f"a and {name}": [or_none(x) for x in (y.product, *y.lengths, y.cosine, y.degrees)]
+        for name, y in (("b", before), (f"{times:g} · b", alike))
+    }
+    what = ["dot product a · b", "length of a", "length of b", "cosine", "angle, degrees"]
+    words.table({"": what, **columns})
     formula = formulas.dot_product(
         (a.tolist(), scaled.tolist()), alike.product, alike.lengths, alike.cosine
     )
     inspector.formula("model.analysis.similarity.compare", formula.latex, formula.reference)
+    none = "is none, since a vector of length 0 has no direction"
+    return {
+        "times": f"{times:g}",
+        "before": digits(before.product, 2),
+        "after": digits(alike.product, 2),
+        "cosine": f"stays at {digits(alike.cosine, 2)}" if all(alike.lengths) else none,
+    }
 
 
 def _drag(place: component.Place, times: float) -> None:
@@ -100,140 +112,47 @@ def _drag(place: component.Place, times: float) -> None:
     state.put((VECTORS, value))
 
 
-def _compared(pairs: dict[str, Alike]) -> None:
-    """What two vectors have in common, with b as it is and multiplied."""
-    words.table(
-        {
-            "": ["dot product a · b", "length of a", "length of b", "cosine", "angle, degrees"],
-            **{
-                f"a and {name}": [
-                    or_none(value)
-                    for value in (alike.product, *alike.lengths, alike.cosine, alike.degrees)
-                ]
-                for name, alike in pairs.items()
-            },
-        }
-    )
-    words.caption("Move “b times”: the first and the third row change, the last two do not.")
-
-
-def _point(vector: np.ndarray) -> str:
-    return ", ".join(digits(float(component), 2) for component in vector)
-
-
-# --- the embedding --------------------------------------------------------------------------------
-
-
-def _in_the_embedding(view: View) -> None:
-    """The tokens whose rows are nearest to that of one token of the sentence."""
-    layout.section(
-        "In the embedding",
-        "The tokens whose rows in the model’s table are nearest to one of yours.",
-        "Every token has a row of the embedding, a vector that was learned. The bar of the token "
-        "itself is grey. A dot product favours long rows; below stands how long they are. Single "
-        "bytes are written as \\xef, and “…” marks letters that no space stands before.",
-    )
-    stream = view.run.trace.streams[0]
-    labels = [label.strip() for label in stream.labels]
-    longest = max(range(len(labels)), key=lambda i: (labels[i].isalpha(), len(labels[i])))
-    with layout.slim_row("nearest"):
-        chosen = controls.token(TOKEN, stream.labels, longest, "longest")
-        count = int(controls.slider(NEAR_COUNT))
-    assert stream.ids is not None  # what has a vocabulary has ids
-    token, table = int(stream.ids[chosen]), embedding.table(view.handle)
-    found: dict[By, Nearest] = {by: nearest(table, token, count, by) for by in ORDERS}
-    for place, (by, name) in zip(layout.two_up("nearest"), ORDERS.items(), strict=True):
-        with place:
-            _bars(view, found[by], token, name)
-    _lengths(view, token, found, table)
-
-
-def _bars(view: View, found: Nearest, token: int, name: str) -> None:
-    """One order of the nearest tokens, by its name."""
-    names = embedding.names(view.handle)
-    chart = nearest_bars([names[i] for i in found.ids], found, token, (name, f"Nearest by {name}"))
-    layout.show_chart(chart, key=f"nearest-{name.replace(' ', '-')}")
-
-
-def _lengths(view: View, token: int, found: dict[By, Nearest], table: np.ndarray) -> None:
-    """How long the rows are that each order brings, and what else there is to know of rows."""
-    cosine, product = (digits(float(found[by].lengths.mean()), 2) for by in ORDERS)
-    own, every = np.linalg.norm(table[token]), np.linalg.norm(table, axis=-1).mean()
-    words.caption(
-        f"Length of this token’s row: {digits(float(own), 2)}. Mean length of those above by "
-        f"cosine: {cosine}, by dot product: {product}, of all {len(table):,}: "
-        f"{digits(float(every), 2)}."
-    )
-    words.caption(_what_is_done_with_rows(view))
-
-
-def _what_is_done_with_rows(view: View) -> str:
-    """How the model goes on from a row, as far as that is known."""
-    facts = view.run.trace.facts
-    found = []
-    if facts.tied_embeddings is not None:
-        found.append(TIED if facts.tied_embeddings else UNTIED)
-    if facts.norm is not None:
-        found.append(AFTER[facts.norm_placement or "pre"].format(norm=NORMS[facts.norm]))
-    return " ".join(found)
-
-
-# --- a head ---------------------------------------------------------------------------------------
-
-
-def _in_the_head(view: View) -> None:
+def _in_the_head(view: View) -> Numbers:
     """The head's queries and keys, by dot product and by cosine."""
     record, head = view.record, view.head
     q, k, mask = record.q[head], record.k[record.kv_head(head)], record.mask_of(head)
-    layout.section(
-        "The same in the model",
-        f"{view.head_name} compares its queries with its keys: by dot product, as it runs, and by "
-        "cosine.",
-        "Where the two maps differ, lengths decide. Divided by √d, and under ALiBi with its bias "
-        "added, the left one goes through softmax.",
-    )
+    by_product, tokens = products(q, k), (view.query_tokens, view.key_tokens)
     maps = {
-        "products": (products(q, k), "q · k", "q · k, as it runs"),
-        "cosines": (cosines(q, k), "cosine", "cosine of q and k"),
+        "similar-products": (by_product, "q · k", "q · k, as it runs"),
+        "similar-cosines": (cosines(q, k), "cosine", "cosine of q and k"),
     }
-    columns = zip(layout.two_up("similarity-head"), maps.items(), strict=True)
-    for place, (name, (values, scale, title)) in columns:
-        with place:
-            tokens = view.query_tokens, view.key_tokens
-            chart = signed_map(values, mask, tokens, scale, f"{view.head_name}: {title}")
-            layout.show_chart(chart, key=f"similar-{name}")
-    _ways_on(view, np.linalg.norm(k.astype(np.float64), axis=-1))
-
-
-def _ways_on(view: View, lengths: np.ndarray) -> None:
-    """How long the head's keys are, (Tk,), and where its products lead."""
-    words.caption(
-        f"Lengths of its keys: from {digits(float(lengths.min()))} to "
-        f"{digits(float(lengths.max()))}."
-    )
-    words.ways(
-        [
-            words.Way(
-                f"{view.head_name} in Attention",
-                "These products through √d, mask and softmax, cell by cell.",
-                page="Attention",
-            )
-        ]
-    )
+    charts = {
+        key: signed_map(values, mask, tokens, scale, f"{view.head_name}: {title}")
+        for key, (values, scale, title) in maps.items()
+    }
+    layout.show_charts(charts)
     formula = formulas.product_of_lengths()
     inspector.formula("model.attention.attention_scores", formula.latex, formula.reference)
+    inspector.export(view, inspector.pattern_table(view))
+    at = np.unravel_index(np.where(mask, by_product, -np.inf).argmax(), mask.shape)
+    query, key = (Word(token_labels(names)[i]) for names, i in zip(tokens, at, strict=True))
+    lengths = np.linalg.norm(k.astype(np.float64), axis=-1)
+    return {
+        "head": view.head_name,
+        "query": query,
+        "key": key,
+        "product": digits(float(by_product[at]), 1),
+        "shortest": digits(float(lengths.min()), 2),
+        "longest": digits(float(lengths.max()), 2),
+    }
 
 
 PAGE = Page(
     "Embeddings and similarity",
     ":material/join_inner:",
-    "Two vectors are alike where they point the same way; a dot product counts lengths too.",
-    "a·b = ‖a‖ ‖b‖ cos θ. Multiplying b by a positive number multiplies the dot product by it "
-    "and leaves angle and cosine as they are. The thick line is the projection of b onto a: "
-    "its length times ‖a‖ is the dot product, below 0 where it points backwards. Attention "
-    "compares queries with keys by dot products: a long key counts for more where it points "
-    "along the query, for less where it points against it. Drag the ring at an arrow’s end, or "
-    "move the sliders.",
-    render,
+    "How can a model compute with words?",
+    "",
     needs=("vocabulary",),
+    scenes={"nearest": _nearest, "vectors": _vectors, "head": _in_the_head},
+    wide=("nearest", "head"),
+    source=(
+        "model.analysis.similarity.compare",
+        "model.analysis.similarity.nearest",
+        "model.attention.attention_scores",
+    ),
 )

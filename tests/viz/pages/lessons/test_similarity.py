@@ -7,7 +7,7 @@ import pytest
 
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.viz.apps import TOM, captions, chart, lines, open_page, query_of, tables_shown
+from tests.viz.apps import TOM, captions, chart, lesson, lines, open_page, query_of, tables_shown
 from tests.viz.builders import numbers, stories, stories_trace
 from viz.figures.similarity import token_names
 
@@ -29,12 +29,12 @@ def test_two_vectors_are_drawn_and_compared() -> None:
     shown = [float(table["a and 2.5 · b"][row]) for row in rows]
     assert shown == pytest.approx(expected, abs=1e-4)
     assert float(table["a and b"][rows[0]]) == 4.6
+    assert f"goes from 4.60 to 11.50, while the cosine stays at {cosine:.2f}" in lesson(app)
 
 
 def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
     app = open_page(TITLE, sentence=TOM, vectors="0,0,1.5,2.5,1.5")
-    (line,) = lines(app, "note")
-    assert line == "A vector of length 0 has no direction: there is neither cosine nor angle."
+    assert "the cosine is none, since a vector of length 0 has no direction" in lesson(app)
     assert tables_shown(app)[0]["a and b"]["cosine"] == "–"
     assert numbers(chart(app, "two-vectors").data[0]["x"]).tolist() == [0, 0]
 
@@ -56,10 +56,15 @@ def test_nearest_tokens_are_those_of_the_embedding(token: int) -> None:
         assert set(ids) == set(best.tolist())
         assert chart(app, key).layout["yaxis"]["ticktext"] == [names[i] for i in ids]
     assert "near_count" in query_of(app)
+    longer = lengths[np.argsort(-by_dot)[:6]].mean()
+    assert f"by dot product {longer:.2f}; that of “" in lesson(app)
+    assert f"has {lengths[token_id]:.2f}, and all 4,096 have a mean of {lengths.mean():.2f}" in (
+        lesson(app)
+    )
 
 
 def test_a_head_s_products_and_cosines_are_those_of_its_vectors() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="2", head="4")
+    app = open_page(TITLE, sentence=TOM, layer="2", head="4", scene="head")
     record = stories_trace(TOM).attention[2]
     mask, products = record.mask_of(4), record.q[4] @ record.k[4].T
     lengths = [np.linalg.norm(x, axis=1) for x in (record.q[4], record.k[4])]
@@ -67,6 +72,9 @@ def test_a_head_s_products_and_cosines_are_those_of_its_vectors() -> None:
         shown = numbers(chart(app, f"similar-{name}").data[0]["z"])
         assert (np.isfinite(shown) == mask).all()
         np.testing.assert_allclose(shown[mask], expected[mask], atol=1e-4)
+    largest = np.where(mask, products, -np.inf).max()
+    keys = f"run from {lengths[1].min():.2f} to {lengths[1].max():.2f}"
+    assert f": {largest:.1f}. Where" in lesson(app) and keys in lesson(app)
 
 
 @pytest.mark.parametrize(
