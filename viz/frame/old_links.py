@@ -48,6 +48,8 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
+    "block_norm": ("scene", "norms"),
+    "depth": ("scene", "layers"),
     "house": ("kernels", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
     "scaling_times": ("scaling", "equal"),
