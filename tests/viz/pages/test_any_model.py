@@ -23,17 +23,7 @@ from tests.model.adopted.families import (
     tokens,
     words,
 )
-from tests.viz.apps import (
-    chart,
-    checks_shown,
-    control,
-    facts,
-    faultless,
-    lesson,
-    lines,
-    open_page,
-    picked,
-)
+from tests.viz.apps import chart, checks_shown, control, facts, lesson, lines, open_page, picked
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
@@ -149,7 +139,8 @@ def test_the_block_has_the_steps_that_were_found(
     model: str, steps: str, is_placed: bool, has_function: bool
 ) -> None:
     at = {"model": model, "sentence": TEXT, "layer": "1"}
-    app = faultless(open_page("Transformer block", **at))
+    app = open_page("Transformer block", **at)
+    assert lines(app, "error") == []
     assert [x.split(" ")[1] for x in chart(app, "block-steps").data[0]["y"]] == steps.split(" ")
     norms = lesson(open_page("Transformer block", scene="norms", **at))
     assert f"this model is {'pre-norm' if is_placed else 'neither'}." in norms

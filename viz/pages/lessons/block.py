@@ -73,8 +73,7 @@ def _steps(view: View) -> Numbers:
         layout.show_chart(figures.length_bars(lengths, names), key="block-lengths")
     if found.placement:
         before, between, after = (
-            float(lengths[found.steps.index(name)])
-            for name in ("resid_pre", "resid_mid", "resid_post")
+            float(np.linalg.norm(found.values[name][token])) for name in blocks.STREAM[::2]
         )
         formula = formulas.block(found.placement, (before, between, after))
         inspector.formula("model.blocks.Block", formula.latex, formula.reference)

@@ -20,8 +20,6 @@ from viz.frame.settings import TOKEN
 from viz.frame.view import View
 from viz.runs import heads as head_runs
 
-ALIKE = {"looks": "Alike in where they look", "writes": "Alike in what they write"}
-
 
 def _weights(view: View) -> Weights:
     return head_runs.weights(view.handle, view.site)
@@ -120,22 +118,21 @@ def _likeness(view: View) -> Numbers:
         words.notice("This layer has one head: there is nothing to compare it with.")
         return {}
     found = {
-        "looks": alike(np.asarray(record.pattern)),
-        "writes": alike(contributions(record, _weights(view))),
+        "looks": ("Alike in where they look", alike(np.asarray(record.pattern))),
+        "writes": ("Alike in what they write", alike(contributions(record, _weights(view)))),
     }
     columns = layout.two_up("several-alike")
-    for place, (key, title) in zip(columns, ALIKE.items(), strict=True):
-        cosines = found[key]
+    for place, (key, (title, cosines)) in zip(columns, found.items(), strict=True):
         with place:
             chart = alike_map(cosines, (head, _nearest(cosines, head)), title)
             layout.show_chart(chart, key=f"alike-{key}")
-    other = _nearest(found["looks"], head)
+    other = _nearest(found["looks"][1], head)
     layer, one, _ = most_alike(view.group.patterns())
     return {
         "heads": str(record.n_heads),
         "head": _name(head),
         "other": _name(other),
-        **{name: _said(x[head, other]) for name, x in found.items()},
+        **{key: _said(x[head, other]) for key, (_, x) in found.items()},
         "layer": str(layer),
         "one": str(one),
     }
