@@ -57,15 +57,9 @@ CHARTS = {
     "Kernels": ["kernel-curve", "kernel-weights"],
     "Attention by hand": [],
     "Why √d?": ["variances"],
-    "Multi-head attention": [
-        *("several-z", "several-out", "several-written", "several-spectra"),
-        *("alike-patterns", "alike-written"),
-    ],
-    "Why the residual?": ["depth-first", "depth-layers", "depth-own"],
-    "Transformer block": [
-        *("block-steps", "block-lengths", "block-norm", "block-gain"),
-        *("block-function", "block-neurons", "block-heights"),
-    ],
+    "Multi-head attention": ["several-z", "several-out"],
+    "Why the residual?": ["depth-first"],
+    "Transformer block": ["block-steps", "block-lengths"],
     "Order": ["order-open", "order-causal", "order-running"],
     "Cheaper attention": ["cheaper-exact", "cheaper-way"],
     "Scaling": ["scaling-sizes"],

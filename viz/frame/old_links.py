@@ -49,6 +49,8 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
+    "block_norm": ("scene", "norms"),
+    "depth": ("scene", "layers"),
     "house": ("scene", "houses"),
     "vectors": ("scene", "vectors"),
     **dict.fromkeys(("row_letters", "row_place", "row_head"), ("scene", "row")),

@@ -46,17 +46,11 @@ PLACES = {
     "cards": ".hl-cards",
     "hand": ".hl-hand-steps",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
-    "cuts": ".stElementContainer:has(.hl-scrolls) ~ .stElementContainer .hl-scrolls",
-    "alike": ".st-key-two-up-several-alike",
     "wave": ".st-key-figure-wave",
     "order": ".st-key-narrow-chart-order-open",
     "causal": ".st-key-narrow-chart-order-causal",
     "rotor": ".hl-rotor",
     "losses": ".st-key-figure-losses",
-    "lengths": ".st-key-figure-block-lengths",
-    "heights": ".st-key-figure-block-heights",
-    "neurons": ".st-key-figure-block-neurons",
-    "own-gradient": ".st-key-figure-depth-own",
     "written": ".hl-written-text",
     "beam": ".st-key-figure-beam",
     "alive": ".hl-home",
@@ -315,12 +309,15 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
     back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
     on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
-    if step.question and step.show:
-        to = address_of(tour, number, _filled(step.show, numbers), is_large=state.value(PRESENT))
-        question += f' <a href="{html.escape(to)}">Show me</a>'
+    if step.question and (show := _filled(step.show, numbers)):
+        to = html.escape(address_of(tour, number, show, is_large=state.value(PRESENT)))
+        # What a figure worked out holds of its model and sentence: they stay.
+        stays = f' data-with="{to[1:]}"' if numbers else ""
+        question += f' <a href="{to}"{stays}>Show me</a>'
     question += "</p>" if step.question else ""
     notes = (
-        f"<details><summary>Notes for the presenter</summary>{html.escape(step.notes)}</details>"
+        f"<details><summary>Notes for the presenter</summary>{html_of(_told(step.notes, numbers))}"
+        "</details>"
         if step.notes
         else ""
     )
@@ -331,7 +328,9 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
 
 
 def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
-    """A text with what `{name}` stands for in it."""
+    """A text with what `{name}` stands for in it; without numbers, its sentences that have none."""
+    if not numbers:
+        text = " ".join(x for x in re.split(r"(?<=[.?!]) (?=[A-Z“{])", text) if "{" not in x)
     found: list[Piece] = []
     for i, part in enumerate(re.split(r"\{([^{}]*)\}", text)):
         found += pieces(numbers[part]) if i % 2 else [part]

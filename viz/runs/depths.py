@@ -40,13 +40,10 @@ class Measuring(Work):
 
     def first(self, kind: Kind) -> np.ndarray:
         """The gradient before the first block by depth, (depths,), NaN where not yet measured."""
-        return np.array([self._of(kind, depth)[0] for depth in DEPTHS])
+        return np.array([self.layers(kind, depth)[0] for depth in DEPTHS])
 
     def layers(self, kind: Kind, depth: int) -> np.ndarray:
         """The gradient before each block and after the last, (depth + 1,), NaN as above."""
-        return self._of(kind, depth)
-
-    def _of(self, kind: Kind, depth: int) -> np.ndarray:
         return self.found.get((kind, depth), np.full(depth + 1, np.nan))
 
 

@@ -138,12 +138,16 @@ def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: s
 def test_the_block_has_the_steps_that_were_found(
     model: str, steps: str, is_placed: bool, has_function: bool
 ) -> None:
-    app = open_page("Transformer block", model=model, sentence=TEXT, layer="1")
+    at = {"model": model, "sentence": TEXT, "layer": "1"}
+    app = open_page("Transformer block", **at)
     assert lines(app, "error") == []
     assert [x.split(" ")[1] for x in chart(app, "block-steps").data[0]["y"]] == steps.split(" ")
-    said = " ".join(x.value for x in app.markdown)
-    assert ("This model is pre-norm." in said) == is_placed
-    assert ("neurons of this feed-forward were not found" in said.lower()) != has_function
+    norms = lesson(open_page("Transformer block", scene="norms", **at))
+    assert f"this model is {'pre-norm' if is_placed else 'neither'}." in norms
+    app = open_page("Transformer block", scene="neurons", **at)
+    not_found = "The neurons of this feed-forward were not found."
+    assert (not_found in lines(app, "note")) != has_function
+    assert ("% of the sum of all squares" in lesson(app)) == has_function
 
 
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:

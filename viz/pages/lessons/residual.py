@@ -1,10 +1,15 @@
 """Why the residual: gradients through many blocks, with the sum and without it, measured here."""
 
-from model.analysis.depth import DEPTHS, KINDS
+from functools import partial
+
+import numpy as np
+
+from model.analysis.depth import DEPTHS, KINDS, Kind
 from viz import formulas_lessons as formulas
+from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, tables, words
-from viz.frame.page import Page
+from viz.frame import controls, gradual, inspector, layout, scenes, tables, words
+from viz.frame.page import Numbers, Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
 from viz.runs import depths
@@ -18,100 +23,76 @@ NAMES = {
 }
 
 
-def render(view: View) -> None:
-    """Draw the page."""
-    with layout.slim_row("residual"):
-        depth = controls.select(DEPTH, width=110)
+def _networks(name: str, view: View) -> Numbers:
+    """The gradient at the first block by depth, or by layer at one depth, as far as measured."""
+    is_by_layer = name == "layers"
+    with scenes.to_set():
+        depth = controls.select(DEPTH, width=110) if is_by_layer else max(DEPTHS)
         seed = controls.number(SEED)
     work = gradual.kept(MEASURING, seed, lambda: depths.measuring(seed))
-    gradual.draw(
-        work,
-        lambda: _figures(work, depth),
-        lambda: f"{len(work.found)} of {work.n_networks} networks.",
-    )
-    words.ask(
-        "At which of the depths does the network without the sum lose its gradient? Compare the "
-        "layers of a shallow network with those of a deep one.",
-        see="depth-layers",
-        **{DEPTH.name: "8"},
-    )
+    places, title, x = DEPTHS, "Gradient at the first block", "blocks"
+    if is_by_layer:
+        places, title, x = range(depth + 1), f"Gradient by layer, {depth} blocks", "before block"
+
+    def lengths(kind: Kind) -> np.ndarray:
+        return work.layers(kind, depth) if is_by_layer else work.first(kind)
+
+    def figure() -> None:
+        chart = gradient_lines(places, {NAMES[kind]: lengths(kind) for kind in KINDS}, title, x)
+        layout.show_chart(chart, key=f"depth-{name}")
+
+    gradual.draw(work, figure, lambda: f"{len(work.found)} of {work.n_networks} networks.")
     formula = formulas.through_residual()
     inspector.formula("model.blocks.Block", formula.latex, formula.reference)
-    _in_the_model(view)
-    inspector.source(
-        "model.analysis.depth.gradient_lengths",
-        "model.analysis.depth.drawn_block",
-        "model.blocks.Block",
-        "model.analysis.depth.own_gradients",
-        "model.tap.Gradients",
-    )
-    inspector.export(view, _tables(work))
-
-
-def _tables(work: Measuring) -> inspector.Tables:
-    """All networks that are measured, one row each."""
-    if not work.found:
+    if work.found:
+        inspector.export(view, {"Gradients by depth": partial(_csv, work)})
+    if not work.is_done:
         return {}
-    rows = [[NAMES[kind], depth, *lengths] for (kind, depth), lengths in work.found.items()]
+    numbers = {"blocks": str(depth)}
+    for which, has_sum in {"with": True, "without": False}.items():
+        first, *_, last = (digits(float(x)) for x in lengths(Kind("pre", has_sum)))
+        numbers |= {f"first {which}": first, which: last}
+    return numbers
+
+
+def _csv(work: Measuring) -> bytes:
+    """All networks that are measured, one row each."""
+    rows = [[NAMES[kind], depth, *found] for (kind, depth), found in work.found.items()]
     columns = ["network", "blocks", *range(max(DEPTHS) + 1)]
-    return {
-        "Gradients by depth": lambda: tables.frame_csv(tables.matrix_frame(rows, columns=columns))
-    }
+    return tables.frame_csv(tables.matrix_frame(rows, columns=columns))
 
 
-def _figures(work: Measuring, depth: int) -> None:
-    left, right = layout.two_up("residual")
-    with left:
-        first = {NAMES[kind]: work.first(kind) for kind in KINDS}
-        chart = gradient_lines(DEPTHS, first, "Gradient at the first block", "blocks")
-        layout.show_chart(chart, key="depth-first")
-    with right:
-        layers = {NAMES[kind]: work.layers(kind, depth) for kind in KINDS}
-        title = f"Gradient by layer, {depth} blocks"
-        chart = gradient_lines(range(depth + 1), layers, title, "before block")
-        layout.show_chart(chart, key="depth-layers")
-
-
-def _in_the_model(view: View) -> None:
+def _in_the_model(view: View) -> Numbers:
     """The gradient of the loss on this sentence, layer by layer."""
-    n_layers = view.config.n_layers
-    layout.section(
-        "The same in the model",
-        f"The gradient of the loss on this sentence before each of its {n_layers} blocks.",
-        "The loss is the mean of −ln p of each next token. Its gradient is taken with respect to "
-        "the stream of all tokens, before each block and after the last.",
-    )
     if len(view.ids) < 2:
         words.notice("A loss needs a next token: type a sentence of at least 2 tokens.")
-        return
+        return {}
     found = depths.own(view.handle, view.ids)
     name = f"{view.handle.name}, {PLACEMENTS[view.config.norm_placement]}"
     title = "Gradient of the loss by layer"
-    chart = gradient_lines(range(n_layers + 1), {name: found}, title, "before block")
+    chart = gradient_lines(range(len(found)), {name: found}, title, "before block")
     layout.show_chart(chart, key="depth-own")
     formula = formulas.gradient_of_loss()
     inspector.formula("model.tap.Gradients", formula.latex, formula.reference)
-    if "weights" in view.offers:
-        words.ways(
-            [
-                words.Way(
-                    "Transformer block",
-                    "What one block adds, step by step.",
-                    page="Transformer block",
-                )
-            ]
-        )
+    return {"first": digits(float(found[0])), "last": digits(float(found[-1]))}
 
 
 PAGE = Page(
     "Why the residual?",
     ":material/low_priority:",
     "How much of a gradient reaches the first block, with the residual sum and without it?",
-    "Networks of this project’s own blocks, as they are drawn before any training: 8 tokens "
-    "of 32 numbers, 4 heads, 64 neurons with ReLU, weights of variance 1 / inputs, the same "
-    "for all kinds and depths. What is differentiated is the output along a random direction, "
-    "for 8 random inputs; a length is their geometric mean. Without the sum, a sublayer’s "
-    "output takes the place of its input.",
-    render,
+    "",
     needs=("decoder", "residuals"),
+    scenes={
+        "depth": partial(_networks, "first"),
+        "layers": partial(_networks, "layers"),
+        "own": _in_the_model,
+    },
+    source=(
+        "model.analysis.depth.gradient_lengths",
+        "model.analysis.depth.drawn_block",
+        "model.blocks.Block",
+        "model.analysis.depth.own_gradients",
+        "model.tap.Gradients",
+    ),
 )

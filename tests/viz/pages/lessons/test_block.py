@@ -7,7 +7,7 @@ import pytest
 
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint
-from tests.viz.apps import TOM, chart, lines, open_page, tables_shown
+from tests.viz.apps import TOM, chart, checks_shown, faultless, lesson, lines, open_page
 from tests.viz.builders import numbers, stories, stories_trace
 
 TITLE = "Transformer block"
@@ -17,41 +17,62 @@ VARIANTS = {
     "rms": {"norm": "rms", "feedforward": "swiglu"},
     "relu": {"feedforward": "relu"},
 }
+STEPS = {
+    "pre-norm": "stream, norm, attention, sum 1 + 3, norm, feed-forward, sum 4 + 6",
+    "post-norm": "stream, attention, sum 1 + 2, norm, feed-forward, sum 4 + 5, norm",
+}
+AT = {"sentence": TOM, "layer": "3", "token": "4"}
+# Two runs of float32 that sum in another order, relative to the largest number.
+CLOSE = 1e-5
 
 
-def rounding(stream: np.ndarray) -> float:
-    """How far two float32 runs may be apart that sum in another order.
-
-    A sum of n terms is off by √n · u of its terms' size, u = 2⁻²⁴, where roundings are independent
-    (Higham 2002, §2.8). Each of the layers adds two sublayers, of at most d_ff terms.
-    """
-    config = stories().config
-    n_terms = 2 * config.n_layers * config.d_ff
-    return float(np.sqrt(n_terms) * 2**-24 * np.abs(stream).max())
-
-
-def test_figures_are_of_the_chosen_token_and_layer() -> None:
-    app = open_page(TITLE, sentence=TOM, layer="3", token="4", block_norm="ffn")
+def test_a_norm_is_of_the_chosen_token_and_layer() -> None:
+    app = open_page(TITLE, block_norm="ffn", **AT)
     assert lines(app, "error") == []
-    residual = stories_trace(TOM).residuals[3]
-    before = residual.resid_mid[4]
-    off = rounding(before)
-    np.testing.assert_allclose(numbers(chart(app, "block-norm").data[0]["x"]), before, atol=off)
-    normed = numbers(chart(app, "block-norm").data[0]["y"])
-    deviation = np.sqrt(before.var() + stories().config.norm_eps)
-    expected = (before - before.mean()) / deviation
-    np.testing.assert_allclose(normed, expected, atol=2 * off / deviation)
+    before = stories_trace(TOM).residuals[3].resid_mid[4]
+    shown = chart(app, "block-norm").data[0]
+    expected = (before - before.mean()) / np.sqrt(before.var() + stories().config.norm_eps)
+    for axis, values in (("x", before), ("y", expected)):
+        atol = CLOSE * np.abs(values).max()
+        np.testing.assert_allclose(numbers(shown[axis]), values, atol=atol)
+    assert f"in L3 a vector of length {np.linalg.norm(before):.0f} leaves LayerNorm" in lesson(app)
+
+
+def test_the_stream_is_that_of_the_chosen_token_and_layer() -> None:
+    residuals = stories_trace(TOM).residuals
+    length = {
+        name: [float(np.linalg.norm(getattr(x, name)[4])) for x in residuals]
+        for name in ("resid_pre", "attn_out", "ffn_out", "resid_post")
+    }
+    app = open_page(TITLE, **AT)
     lengths = numbers(chart(app, "block-lengths").data[0]["x"])
-    ends = np.stack([residual.resid_pre[4], residual.resid_post[4]])
-    expected = np.linalg.norm(ends, axis=1)
-    assert lengths[[0, -1]] == pytest.approx(expected, abs=rounding(ends))
+    ends = [length["resid_pre"][3], length["resid_post"][3]]
+    assert lengths[[0, -1]] == pytest.approx(ends, rel=CLOSE)
+    added, stream = residuals[3].ffn_out[4], residuals[3].resid_mid[4]
+    cosine = added @ stream / length["ffn_out"][3] / np.linalg.norm(stream)
+    said = lesson(app)
+    assert f"In L3 that of “ball” comes in with length {ends[0]:.0f}; attention adds" in said
+    assert f"the MLP one of {length['ffn_out'][3]:.0f} at {cosine:.2f}." in said
+    said = lesson(open_page(TITLE, scene="blocks", **AT))
+    assert f"is {length['resid_pre'][0]:.0f} long before the first block, and " in said
+    assert f"and {length['resid_post'][-1]:.0f} after the last." in said
+    more = [i for i in range(6) if length["ffn_out"][i] > length["attn_out"][i]]
+    assert f"Of this token: {', '.join(f'L{i}' for i in more)}." in said
+
+
+def test_the_largest_neurons_have_their_share() -> None:
+    app = open_page(TITLE, scene="neurons", **AT)
+    squares = np.sort(numbers(chart(app, "block-neurons").data[0]["y"]) ** 2)
+    share = 100 * squares[-16:].sum() / squares.sum()
+    assert f"The 16 largest have {share:.0f} % of the sum of all squares." in lesson(app)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_other_models_are_described_as_they_are(variant: str, shelf: Path) -> None:
     config = VARIANTS[variant]
     folder = tiny_checkpoint(shelf / "tiny", **config)
-    app = open_page(TITLE, sentence=SENTENCE, layer="1", token="2")
+    at = {"sentence": SENTENCE, "layer": "1", "token": "2"}
+    app = open_page(TITLE, scene="norms", **at)
     assert lines(app, "error") == []
     loaded = checkpoint.load(folder, "cpu")
     given = loaded.trace(SENTENCE).trace.residuals[1].resid_pre[2]
@@ -59,21 +80,18 @@ def test_other_models_are_described_as_they_are(variant: str, shelf: Path) -> No
         given = given + loaded.trace(SENTENCE).trace.residuals[1].attn_out[2]
     np.testing.assert_allclose(numbers(chart(app, "block-norm").data[0]["x"]), given, atol=1e-5)
     placement = "post-norm" if variant == "post" else "pre-norm"
-    said = " ".join(x.value for x in app.markdown)
-    assert f"This model is {placement}" in said
-    assert ("has RMSNorm." in said) == (variant == "rms")
-    (orders,) = tables_shown(app)
-    assert f"{placement}, this model" in orders
-    names = list(chart(app, "block-steps").data[0]["y"])
-    assert [name.partition(" ")[2] for name in names] == list(
-        orders[f"{placement}, this model"].values()
-    )
+    assert f"this model is {placement}." in lesson(app)
+    assert ("leaves RMSNorm with" in lesson(app)) == (variant == "rms")
     offsets = {"offset"} if variant in ("post", "relu") else set()
     assert len(chart(app, "block-gain").data) == len({"gain", *offsets})
+    names = list(chart(open_page(TITLE, **at), "block-steps").data[0]["y"])
+    assert ", ".join(name.partition(" ")[2] for name in names) == STEPS[placement]
 
 
-def test_identities_are_said_with_their_error() -> None:
-    app = open_page(TITLE, sentence=TOM)
-    said = [e.proto.body for e in app.get("html") if "property <b>verified" in e.proto.body]
-    assert sum("resid_mid = resid_pre + attn_out" in line for line in said) == 1
-    assert len(said) == 4
+def test_identities_are_checked_with_the_run() -> None:
+    names = [row["check"] for row in checks_shown(faultless(open_page(TITLE, sentence=TOM)))[0]]
+    assert [name for name in names if name.startswith(("resid_mid = ", "resid_post = "))] == [
+        "resid_mid = resid_pre + attn_out",
+        "resid_post = resid_mid + ffn_out",
+    ]
+    assert sum("· gain" in name for name in names) == 2
