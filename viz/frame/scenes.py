@@ -19,10 +19,9 @@ def show(page: Page, view: View, **at: str) -> None:
     `at` are settings by which the links of its steps are told apart, such as the scheme.
     """
     state.only_for((page.title, *at.values()), SCENE)
-    first = next(iter(page.scenes))
-    steps = {
-        x: tours.step_of({PAGE.name: page.title, **at}, x, is_first=x == first) for x in page.scenes
-    }
+    first, link = next(iter(page.scenes)), {PAGE.name: page.title, **at}
+    names = {x: (x, "") if x == first else (x,) for x in page.scenes}
+    steps = {x: tours.step_of(link, names[x]) for x in names}
     titles = {name: at.step.title if at else name for name, at in steps.items()}
     name = _chosen(SCENE.given(options=list(titles), default=first, words=titles.get))
     if name in page.wide:
@@ -35,7 +34,7 @@ def show(page: Page, view: View, **at: str) -> None:
     inspector.export(view, {})
     with place:
         numbers = page.scenes[name](view)
-    if told := steps[name]:
+    if told := tours.open_step_of(link, names[name]) or steps[name]:
         with text:
             tours.tell(told, numbers)
 

@@ -8,7 +8,7 @@ line.
 import html
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -255,20 +255,27 @@ def bring_into_sight(page: str) -> None:
         component.bring_into_sight(f"{opened.tour.name} {opened.number}", PLACES[opened.step.look])
 
 
-def step_of(page: Mapping[str, str], scene: str, *, is_first: bool) -> At | None:
-    """The step that a scene of a page is told by: the open one, else the first that leads there.
+def step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
+    """The first step that leads to a scene of a page; a lesson of the page's own comes first.
 
-    `page` is what links to the page say by the names of settings. One without a scene leads to the
-    first. None where no file has one.
+    `page` is what links to the page say by the names of settings. The scene has several names where
+    it is the first: a link without a scene leads there. None where no file has such a step.
     """
-    opened = _open_step()
-    steps = [At(tour, i + 1) for tour in _found()[0] for i in range(len(tour.steps))]
-    wanted = ("", scene) if is_first else (scene,)
-    for at in [opened, *steps] if opened else steps:
-        queries = map(_query, (at.step.link, at.step.show) if at == opened else (at.step.link,))
-        if any(x.items() >= page.items() and x.get(SCENE.name, "") in wanted for x in queries):
-            return at
-    return None
+    own_first = sorted(_found()[0], key=lambda tour: tour.title != page[PAGE.name])
+    steps = (At(tour, i + 1) for tour in own_first for i in range(len(tour.steps)))
+    return next((at for at in steps if _leads_to(at.step.link, page, scenes)), None)
+
+
+def open_step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
+    """The open step, where it or its answer is of this scene."""
+    at = _open_step()
+    links = (at.step.link, at.step.show) if at else ()
+    return at if any(_leads_to(link, page, scenes) for link in links) else None
+
+
+def _leads_to(link: str, page: Mapping[str, str], scenes: Collection[str]) -> bool:
+    query = _query(link)
+    return query.items() >= page.items() and query.get(SCENE.name, "") in scenes
 
 
 def _open_step() -> At | None:
