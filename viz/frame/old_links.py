@@ -49,6 +49,8 @@ OLD_VALUES = {
 # What was on its page before the page had views: which of them it is in.
 VIEW_OF = {
     "root_d": ("scene", "query"),
+    "dimensions": ("scene", "curves"),
+    **dict.fromkeys(("place_first", "place_second"), ("scene", "rotation")),
     "house": ("kernels", "houses"),
     **dict.fromkeys(("tiled_query", "tile_size", "tiles_done"), ("cheaper_view", "tiles")),
     "scaling_times": ("scaling", "equal"),

@@ -51,7 +51,6 @@ SHOWN = {
     "namely 262,144": ("1 256 262,144", "8 (as here) 32 262,144"),
     "zero up to rounding": ("Without positions and mask every row comes out as before",),
     "the last map is no longer empty": ("with its own mask: rows put back differ by at most 1.97",),
-    "learned positions end at 128": ("none: ends at 128", "3.51 → 3.48: extrapolates"),
     "comes in with length 187": ("1 stream 187.155", "3 attention 36.417", "6 feed-forward 43.084"),
     "from 23 before the first block to 247": ("stream: from 22.821 at L0 to 246.589 at end",),
     "the stream is 237 long": ("1 stream 236.938, 2 norm 12.162",),
