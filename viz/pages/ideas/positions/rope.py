@@ -105,6 +105,7 @@ def _scores(view: View) -> Numbers:
         with column:
             chart = score_map(values, record.mask, view.tokens, title, scale_of=seen)
             layout.show_chart(chart, key=key)
+    wave_formula(view, "model.positions.rotate_pairs")
     change = float(np.abs(after - before)[record.mask].max())
     return {"head": view.head_name, "change": digits(change, 2)}
 
