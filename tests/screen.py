@@ -29,7 +29,7 @@ CHARTS = {
     "Attention": [],
     "Heads": ["heads"],
     "Tokens": ["merges"],
-    "Positional encoding": ["wave", "similarity", "curves", "wavelengths", "sum"],
+    "Positional encoding": ["wave"],
     "Masks": ["mask", "pattern", "reach", "known", "cost"],
     "Cost": ["shares", "operations"],
     "Logit lens": ["lens", "rank", "most-likely"],

@@ -17,6 +17,7 @@ from tests.viz.builders import PAGES, csv_rows
 from viz import studio
 from viz.frame import inspector
 from viz.frame.view import View
+from viz.pages.ideas import positions
 
 FILE = Path(__file__).parent / "stored.txt"
 SCHEME, FILLING = "positions-rope", ("Ablation", "Explanation", "Patching")
@@ -26,10 +27,10 @@ PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for
 VIEWS: list[Opened] = [
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
-    ("Positional encoding", (("scheme", "compare"),)),
     *(
-        ("Positional encoding", (("model", f"positions-{x}"),))
-        for x in ("learned", "alibi", "none")
+        (positions.PAGE.title, (("scheme", scheme), ("scene", scene)))
+        for scheme, tab in positions.TABS.items()
+        for scene in tab.scenes
     ),
     ("Ablation", (("off", "decoder.attn.2.4"),)),
 ]

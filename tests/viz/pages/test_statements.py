@@ -1,5 +1,6 @@
 """Protects what pages say of the model that runs: with another config the words are others."""
 
+import html
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -22,7 +23,7 @@ def opened(shelf: Path, page: str, /, config: dict[str, object], **query: str) -
 def said(app: AppTest) -> str:
     """Headings, what stands behind their question marks, captions and notes."""
     texts = [text for x in app.markdown for text in (x.value, x.proto.help)]
-    told = [e.proto.body for e in app.get("html") if '"hl-tour"' in e.proto.body]
+    told = [html.unescape(e.proto.body) for e in app.get("html") if '"hl-tour"' in e.proto.body]
     return " ".join([*texts, *captions(app), *lines(app, "note"), *lines(app, "plain"), *told])
 
 
@@ -62,8 +63,9 @@ def test_a_tied_unembedding_is_said_with_what_it_does_here(tied: bool, shelf: Pa
 @pytest.mark.parametrize("scaled", [True, False])
 def test_scaled_embeddings_are_said(scaled: bool, shelf: Path) -> None:
     config = {"position": "learned", "scale_embeddings": scaled}
-    app = opened(shelf, "Positional encoding", config, inspect="formula")
+    app = opened(shelf, "Positional encoding", config, scene="sum")
     assert ("√d_model · embedding + position" in said(app)) == scaled
+    app = open_page("Positional encoding", sentence=SENTENCE, inspect="formula")
     assert (r"\sqrt{d_{\mathrm{model}}}\,E[t_p]" in formulas(app)) == scaled
 
 
@@ -84,10 +86,10 @@ def test_attention_has_a_bias_where_the_scheme_adds_one(
 
 def test_slopes_in_the_formula_are_of_this_many_heads(shelf: Path) -> None:
     config = {"position": "alibi", "n_heads": 5}
-    app = opened(shelf, "Positional encoding", config, inspect="formula")
+    app = opened(shelf, "Positional encoding", config, inspect="formula", scene="bias")
     assert "H = 5 is not a power of 2" in formulas(app)
     assert "|i - j|" in formulas(app)
-    assert "(first token and self left out):" in formulas(app) + said(app)
+    assert "strongest pair (first token and self left out): " in said(app)
 
 
 # --- positions ------------------------------------------------------------------------------------
@@ -95,14 +97,15 @@ def test_slopes_in_the_formula_are_of_this_many_heads(shelf: Path) -> None:
 
 @pytest.mark.parametrize("base", [500.0, 10_000.0])
 def test_waves_have_the_base_of_the_config(base: float, shelf: Path) -> None:
-    app = opened(shelf, "Positional encoding", {"position_base": base}, inspect="formula")
+    app = opened(shelf, "Positional encoding", {"position_base": base}, scene="wavelengths")
     assert f"They approach {base:,.0f} · 2π" in said(app)
     assert ("10000" in "".join(x.value for x in app.latex)) == (base == 10_000)
 
 
 @pytest.mark.parametrize("base", [20.0, 10_000.0])
 def test_rope_says_how_far_its_slowest_pair_rotates(base: float, shelf: Path) -> None:
-    app = opened(shelf, "Positional encoding", {"position": "rope", "position_base": base})
+    config = {"position": "rope", "position_base": base}
+    app = opened(shelf, "Positional encoding", config, scene="wavelengths")
     turns = 23 / (2 * np.pi * base ** (8 / 10))  # 5 pairs of 10 dimensions, context 23
     (number,) = latex_numbers(said(app).partition("the slowest rotates ")[2].partition(" times")[0])
     assert ("rotates < 0.01 times" in said(app)) == (turns < 0.005)

@@ -1,11 +1,13 @@
 """Protects the comparison of schemes, and all tabs where checkpoints are missing or broken."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model.sources.places import SHIPPED
 from model.training.evaluation import read_scores
@@ -16,6 +18,7 @@ from tests.viz.apps import (
     chart,
     control,
     inspected,
+    lesson,
     lines,
     open_page,
     tables_shown,
@@ -25,7 +28,13 @@ from tests.viz.builders import numbers, scheme_model, trace_of
 from tests.viz.pages.ideas.positions_tab import SCHEMES
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
-SCORES, PROPERTIES = 0, 1  # the tables of the page, from above
+
+
+def properties(**query: str) -> dict[str, dict[str, str]]:
+    """What each scheme is, by column."""
+    app = open_page("Positional encoding", scheme="compare", scene="properties", **query)
+    return tables_shown(app)[0]
+
 
 KINDS = {
     "Sinusoidal": "absolute", "Learned": "absolute",
@@ -45,7 +54,7 @@ def without_numbers(cells: dict[str, str]) -> dict[str, str]:
 
 
 def test_compare_shows_five_models_on_one_sentence() -> None:
-    app = open_page("Positional encoding", sentence=TOM, compare="yes", layer="1", head="2")
+    app = open_page("Positional encoding", sentence=TOM, scheme="compare", layer="1", head="2")
     drawn = chart(app, "patterns").data[:-1:2]
     for scheme, heat in zip(SCHEMES, drawn, strict=True):
         record = trace_of(scheme_model(scheme), TOM).attention[1]
@@ -57,21 +66,22 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
 
 
 def test_compare_reads_the_stored_scores() -> None:
-    app = open_page("Positional encoding", sentence=TOM, compare="yes")
+    app = open_page("Positional encoding", sentence=TOM, scheme="compare", scene="losses")
     curves = {curve["name"]: curve for curve in chart(app, "losses").data}
     assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
     assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
     assert numbers(curves["RoPE"]["x"])[:2].tolist() == [8, 24]
-    table = tables_shown(app)[SCORES]
+    table = tables_shown(app)[0]
     bits = {scheme: float(cell) for scheme, cell in table["128 tokens"].items()}
     assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
     assert bits["ALiBi"] <= bits["Sinusoidal"]
     assert table["512 tokens"]["Learned"] == "no row"
+    assert re.search(r"ALiBi \(\d.\d\d → \d.\d\d: extrapolates\)", lesson(app))
+    assert "Learned (none: ends at 128)" in lesson(app)
 
 
 def test_properties_are_measured() -> None:
-    app = open_page("Positional encoding", sentence=TOM, compare="yes")
-    table = tables_shown(app)[PROPERTIES]
+    table = properties(sentence=TOM)
     assert without_numbers(table["positions are"]) == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
     assert added == [0, 128 * 128, 0, 0, 0]
@@ -86,7 +96,7 @@ def test_properties_are_measured() -> None:
 
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
     text = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
-    table = tables_shown(open_page("Positional encoding", sentence=text, compare="yes"))[PROPERTIES]
+    table = properties(sentence=text)
     assert without_numbers(table["positions are"]) == KINDS | {"Learned": "not measured"}
     assert table["shifted, a probability changes by"]["Learned"] == "no room to shift"
 
@@ -127,16 +137,19 @@ def test_broken_scores_are_refused_in_one_line(broken: str, tmp_path: Path) -> N
         read_scores(folder)
 
 
+def losses() -> AppTest:
+    """The losses of the models that are here."""
+    return open_page("Positional encoding", scheme="compare", scene="losses")
+
+
 def test_broken_scores_are_said_and_none_are_none(shelf: Path) -> None:
     copied(shelf, "alibi")
     stored = shelf / "positions-alibi" / "held_out.json"
     stored.write_text("{")
-    (line,) = lines(open_page("Positional encoding", compare="yes"), "error")
+    (line,) = lines(losses(), "error")
     assert "held_out.json" in line
     stored.write_text("[]")
-    assert any(
-        "No held-out" in x for x in lines(open_page("Positional encoding", compare="yes"), "note")
-    )
+    assert any("No held-out" in x for x in lines(losses(), "note"))
 
 
 def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
@@ -144,39 +157,34 @@ def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
     stored = shelf / "positions-alibi" / "held_out.json"
     text = stored.read_text()
     stored.unlink()
-    assert any(
-        "No held-out" in x for x in lines(open_page("Positional encoding", compare="yes"), "note")
-    )
+    assert any("No held-out" in x for x in lines(losses(), "note"))
     stored.write_text(text)
-    assert chart(open_page("Positional encoding", compare="yes"), "losses").data
+    assert chart(losses(), "losses").data
     stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
-    (line,) = lines(open_page("Positional encoding", compare="yes"), "error")
+    (line,) = lines(losses(), "error")
     assert "a window is there twice" in line
 
 
 def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
     copied(shelf, "alibi", "none", "rope")
     tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
-    app = open_page("Positional encoding", compare="yes")
+    app = open_page("Positional encoding", scheme="compare")
     note = next(line for line in lines(app, "note") if line.startswith("Not found"))
     assert "positions-sinusoidal, positions-learned" in note
     assert len(chart(app, "patterns").data) == 2 * 3 + 1, "and the colour bar"
-    assert any("in 3 models" in x.value for x in app.markdown)
+    assert "of 3 models" in lesson(app)
 
 
 def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
     copied(shelf, "rope", "alibi", "learned")
-    app = open_page("Positional encoding", sentence=TOM)
-    help_texts = " ".join(x.proto.help for x in app.markdown)
+    app = open_page("Positional encoding", sentence=TOM, scheme="compare")
     assert (
         "By their configs 3 models differ in their positions, and in context (512, Learned 128). "
-        "They were trained on windows of 128 tokens." in help_texts
+        "They were trained on windows of 128 tokens." in lesson(app)
     )
     shutil.rmtree(shelf / "positions-learned")
-    app = open_page("Positional encoding", sentence=TOM)
-    assert "By their configs 2 models differ in their positions alone." in " ".join(
-        x.proto.help for x in app.markdown
-    )
+    app = open_page("Positional encoding", sentence=TOM, scheme="compare")
+    assert "By their configs 2 models differ in their positions alone." in lesson(app)
 
 
 def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(shelf: Path) -> None:
@@ -185,18 +193,17 @@ def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(sh
     tiny_checkpoint(shelf / "positions-learned", position="learned", n_layers=1)
     card = shelf / "positions-alibi" / "card.md"
     card.write_text(card.read_text().replace("windows of 128", "windows of 64"))
-    app = open_page("Positional encoding", scheme="compare", sentence=TOM)
+    app = losses()
     (line,) = [x for x in lines(app, "note") if "does not compare" in x]
     assert line.startswith("positions-learned does not compare with the others: it has ")
     assert "layers 1 where the others have 4" in line
-    verdicts = tables_shown(app)[PROPERTIES]["loss past the trained length"]
+    verdicts = properties(sentence=TOM)["loss past the trained length"]
     assert verdicts["Learned"] == "trained length not known"
-    losses = read_scores(SHIPPED_FAMILY / "positions-alibi")
-    longest = losses[max(losses)].by_position
+    scores = read_scores(SHIPPED_FAMILY / "positions-alibi")
+    longest = scores[max(scores)].by_position
     inside, beyond = np.mean(longest[2:4]), np.mean(longest[4:])  # of 16 positions each
     assert verdicts["ALiBi"].startswith(f"{inside:.2f} → {beyond:.2f}: ")
-    words = " ".join(x.proto.help for x in app.markdown)
-    assert "Trained on windows of 128, ALiBi 64 tokens, as the cards say." in words
-    assert "How long those of Learned were, no card says." in words
+    assert "Trained on windows of 128, ALiBi 64 tokens, as the cards say." in lesson(app)
+    assert "How long those of Learned were, no card says." in lesson(app)
     marks = chart(app, "losses").layout.get("annotations", [])
     assert not any("training ended" in mark["text"] for mark in marks)

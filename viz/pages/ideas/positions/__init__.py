@@ -1,6 +1,6 @@
 """Positions: what each scheme does to a model that runs, one tab per scheme, and a comparison."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.verify.check import Check
 from viz import runs
-from viz.frame import controls, inspector, layout, models, settings, state, words
+from viz.frame import controls, inspector, layout, models, scenes, settings, state, words
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -20,14 +20,14 @@ from viz.runs.kept import Asked
 from viz.runs.positions import Family
 
 COMPARISON = "compare"
-TABS = compare.NAMES | {COMPARISON: "Compare"}
-DRAW: dict[str, Callable[[View], None]] = {
-    "sinusoidal": sinusoidal.draw,
-    "learned": learned.draw,
-    "rope": rope.draw,
-    "alibi": alibi.draw,
-    "none": none.draw,
-    COMPARISON: compare.draw,
+NAMES = compare.NAMES | {COMPARISON: "Compare"}
+TABS = {
+    "sinusoidal": sinusoidal.TAB,
+    "learned": learned.TAB,
+    "rope": rope.TAB,
+    "alibi": alibi.TAB,
+    "none": none.TAB,
+    COMPARISON: compare.TAB,
 }
 
 
@@ -53,7 +53,7 @@ def render(view: View) -> None:
             _offer(shown)
     if fault:
         raise fault
-    DRAW[tab](shown)
+    _draw(tab, shown)
     if shown is not view:
         inspector.checked(shown.model, shown.run.checking.result)
     elif tab != COMPARISON and view.handle not in family.values():
@@ -61,6 +61,16 @@ def render(view: View) -> None:
             f"This is {view.called}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
             f"The other tabs run {positions.sizes(family)}."
         )
+
+
+def _draw(tab: str, shown: View) -> None:
+    """The scenes of a scheme, or of the comparison where there is something to compare."""
+    if tab == COMPARISON and not positions.family(shown.handle.device):
+        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
+        return
+    parts = TABS[tab]
+    page = replace(PAGE, scenes=parts.scenes, wide=parts.wide, source=parts.source)
+    scenes.show(page, shown, scheme=tab)
 
 
 def _own(view: View) -> str | None:
@@ -73,7 +83,9 @@ def _scheme(view: View, family: Family) -> Choice[str]:
     own = _own(view)
     offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
     state.only_for(view.model, settings.SCHEME)  # another model is chosen to see its scheme
-    return settings.SCHEME.given(options=offered, default=own or offered[0], words=TABS.__getitem__)
+    return settings.SCHEME.given(
+        options=offered, default=own or offered[0], words=NAMES.__getitem__
+    )
 
 
 def _shown(view: View, family: Family, tab: str) -> View:
@@ -91,18 +103,14 @@ def _shown(view: View, family: Family, tab: str) -> View:
 
 
 def _said(view: View) -> tuple[str, str]:
-    """What is seen, in one line, and more; what is shown is of the family, whose names are ours."""
+    """What is seen, in one line; what is shown is of the family, whose names are ours."""
     family, line = positions.family(view.handle.device), PAGE.line
     with suppress(ValueError):  # said below the tabs
         shown = _shown(view, family, state.value(_scheme(view, family)))
         instead = "" if shown.head_name == view.head_name else f" (it has no {view.head_name})"
         if shown is not view:
             line = f"{shown.handle.name} runs here, {shown.head_name}{instead}."
-    return line, (
-        "A position scheme tells the model where each token stands. "
-        f"{compare.described(family)} Choose a scheme, and its model runs on your "
-        "sentence, on this page alone."
-    )
+    return line, ""
 
 
 def _offer(shown: View) -> None:
@@ -119,10 +127,11 @@ def _offer(shown: View) -> None:
 PAGE = Page(
     "Positional encoding",
     ":material/waves:",
-    "Attention alone ignores the order of tokens.",
+    "How does the model know the order of the words?",
     "",
     render,
     said=_said,
     needs=("decoder", "text", "residuals"),
     checks=checks,
+    is_in_scenes=True,
 )

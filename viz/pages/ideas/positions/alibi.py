@@ -1,7 +1,5 @@
 """ALiBi: every score falls with distance, each head with its own slope."""
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from model.analysis.heads import strongest_pair
@@ -11,50 +9,35 @@ from viz.digits import digits
 from viz.figures.schemes import slope_bars
 from viz.figures.token_maps import pattern_map, signed_map
 from viz.formulas import alibi, bias_with_numbers
-from viz.frame import controls, inspector, layout, verdicts, words
+from viz.frame import controls, inspector, layout, scenes, verdicts, words
+from viz.frame.page import Numbers
+from viz.frame.said import Word
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.labels import token_labels
+from viz.pages.ideas.positions.shared import Tab
 from viz.runs import positions
 
 
-def draw(view: View) -> None:
-    """Draw the tab."""
-    _slopes(view)
-    _pattern(view)
-    inspector.source(positions.SOURCES["alibi"], "model.positions.alibi_slopes")
-    inspector.export(view, {})
-
-
-def _slopes(view: View) -> None:
-    config, record = view.config, view.record
-    row = layout.section(
-        "A slope for each head",
-        "To each score ALiBi adds −slope × distance.",
-        "Nothing is added to the embeddings and nothing is rotated. A steep head is pulled towards "
-        "its neighbours, a flat one hardly. The slopes are fixed, not learnt, and geometric: for a "
-        "power of two heads, each is the same share of the one before.",
-    )
-    with row, layout.slim_row("slopes"):
+def _slopes(view: View) -> Numbers:
+    """The slope of each head, of this model or of one with another number of heads."""
+    config = view.config
+    with scenes.to_set():
         n_heads = controls.number(SLOPE_HEADS.given(default=config.n_heads))
     slopes = head_slopes(n_heads)
     is_own = n_heads == config.n_heads
     whose = "this model" if is_own else f"a model of {n_heads} head{'s' * (n_heads > 1)}"
-    left, right = layout.two_up("slopes")
-    with left:
-        layout.show_chart(slope_bars(slopes, f"Slopes of {whose}"), key="slopes")
-        words.caption(_ratio(slopes))
-        if not is_own:  # those of the model are among its properties below
-            verdicts.properties((check_slopes(slopes),))
-    with right:
-        bias = record.added[view.head]
-        title = f"{view.head_name} of this model: what is added to its scores"
-        chart = signed_map(bias, record.mask, (view.tokens, view.tokens), "bias", title)
-        layout.show_chart(chart, key="bias")
+    layout.show_chart(slope_bars(slopes, f"Slopes of {whose}"), key="slopes")
+    if not is_own:  # those of the model are among its properties
+        verdicts.properties((check_slopes(slopes),))
     verdicts.properties(positions.checks(view.handle, view.sentence))
-    written = alibi(config.n_heads)
+    _formula(view)
+    return {"ratio": _ratio(slopes)}
+
+
+def _formula(view: View) -> None:
+    written = alibi(view.config.n_heads)
     inspector.formula("model.positions.alibi_bias", written.latex, written.reference)
-    _numbers(view)
 
 
 def _ratio(slopes: np.ndarray) -> str:
@@ -75,73 +58,95 @@ def _ratio(slopes: np.ndarray) -> str:
     )
 
 
-def _numbers(view: View) -> None:
-    """One score with its numbers."""
+def _bias(view: View) -> Numbers:
+    """What is added to the head's scores, and one score with its numbers."""
     record, d_head = view.record, view.config.d_head
+    title = f"{view.head_name} of this model: what is added to its scores"
+    both = (view.tokens, view.tokens)
+    chart = signed_map(record.added[view.head], record.mask, both, "bias", title)
+    layout.show_chart(chart, key="bias")
     query, key = strongest_pair(view.pattern)
     slope = float(head_slopes(view.config.n_heads)[view.head])
     scaled = float(record.scores[view.head, query, key] - record.added[view.head, query, key])
-    labels, aside = token_labels(view.tokens), words.passed_over(query, key)
-    words.pair(
-        labels[query],
-        labels[key],
-        f"The strongest pair of {view.head_name}{aside}:",
-    )
-    inspector.formula(
-        "model.positions.alibi_bias",
-        bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key)),
-    )
+    _formula(view)
+    numbers = bias_with_numbers(scaled * d_head**0.5, d_head, slope, abs(query - key))
+    inspector.formula("model.positions.alibi_bias", numbers)
+    labels = token_labels(view.tokens)
+    return {
+        "head": view.head_name,
+        "slope": f"{slope:.4g}",
+        "query": Word(labels[query]),
+        "key": Word(labels[key]),
+        "aside": words.passed_over(query, key),
+        "distance": str(abs(query - key)),
+        "score": digits(scaled, 2),
+        "lowered": digits(float(record.scores[view.head, query, key]), 2),
+    }
 
 
-def _pattern(view: View) -> None:
-    record = view.record
-    layout.section(
-        "What it does to the pattern",
-        f"{view.head_name} as the model runs, and with the same scores without the bias.",
-    )
-    plain = without_bias(record, view.head)
+def _pattern(view: View) -> Numbers:
+    """The pattern as the model runs, and with the same scores without the bias."""
+    plain = without_bias(view.record, view.head)
     patterns = (
         ("pattern", view.pattern, "with the bias, as it runs"),
         ("pattern-plain", plain, "without the bias"),
     )
     for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
         with column:
-            chart = pattern_map(values, record.mask, view.tokens, f"{view.head_name}: {what}")
-            layout.show_chart(chart, key=key)
-    left, right = layout.two_up("difference")
-    with left:
-        title, both = (
-            f"{view.head_name}: weight with the bias − without",
-            (view.tokens, view.tokens),
-        )
-        chart = signed_map(view.pattern - plain, record.mask, both, "difference", title)
-        layout.show_chart(chart, key="pattern-difference")
-    with right:
-        _distances(view)
+            title = f"{view.head_name}: {what}"
+            layout.show_chart(pattern_map(values, view.record.mask, view.tokens, title), key=key)
+    _formula(view)
+    means = (digits(_mean_distance(values), 2) for values in (view.pattern, plain))
+    return {"head": view.head_name, **dict(zip(("with", "without"), means, strict=True))}
 
 
-def _distances(view: View) -> None:
+def _difference(view: View) -> Numbers:
+    """What the bias adds to each weight, and takes from it."""
+    change = view.pattern - without_bias(view.record, view.head)
+    title = f"{view.head_name}: weight with the bias − without"
+    chart = signed_map(change, view.record.mask, (view.tokens, view.tokens), "difference", title)
+    layout.show_chart(chart, key="pattern-difference")
+    _formula(view)
+    moved = float(np.abs(change).sum() / 2 / len(change))
+    return {"head": view.head_name, "moved": digits(100 * moved, 1)}
+
+
+def _distances(view: View) -> Numbers:
     """How far each head of the layer attends, with the bias and without."""
     record = view.record
-    words.caption(
-        f"Mean distance in tokens between a query and what it attends to, by head of L{view.layer}:"
-    )
-    plain = [without_bias(record, head) for head in range(len(record.q))]
-
-    def mean_distances(patterns: Iterable[np.ndarray]) -> list[str]:
-        return [digits(_mean_distance(pattern), 2) for pattern in patterns]
-
+    patterns = {
+        "with the bias": record.pattern,
+        "without": [without_bias(record, head) for head in range(len(record.q))],
+    }
+    n_heads = len(record.q)
     words.table(
         {
-            "head": [f"H{head}" for head in range(len(plain))],
-            "slope": [f"{slope:.4g}" for slope in map(float, head_slopes(len(plain)))],
-            "with the bias": mean_distances(record.pattern),
-            "without": mean_distances(plain),
+            "head": [f"H{head}" for head in range(n_heads)],
+            "slope": [f"{slope:.4g}" for slope in map(float, head_slopes(n_heads))],
+            **{
+                name: [digits(_mean_distance(pattern), 2) for pattern in of]
+                for name, of in patterns.items()
+            },
         }
     )
+    _formula(view)
+    return {"layer": f"L{view.layer}"}
 
 
 def _mean_distance(pattern: np.ndarray) -> float:
     """Mean distance between query and key, weighted by attention. pattern: (T, T)."""
     at = np.arange(len(pattern))
     return float((pattern * np.abs(at[:, None] - at[None, :])).sum() / len(pattern))
+
+
+TAB = Tab(
+    scenes={
+        "slopes": _slopes,
+        "bias": _bias,
+        "pattern": _pattern,
+        "difference": _difference,
+        "distances": _distances,
+    },
+    wide=("pattern",),
+    source=(positions.SOURCES["alibi"], "model.positions.alibi_slopes"),
+)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -13,13 +12,12 @@ from model.training.evaluation import Evaluation
 from viz.digits import digits
 from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
-from viz.frame.said import Said
+from viz.frame.page import Numbers
+from viz.frame.said import Said, head_name
 from viz.frame.view import View
+from viz.pages.ideas.positions.shared import Tab
 from viz.runs import Run, positions
 from viz.runs.positions import Family
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {
     "sinusoidal": "Sinusoidal",
@@ -38,24 +36,6 @@ ACTS = {
 FIELDS = {"max_seq_len": "context", "n_layers": "layers", "n_heads": "heads"}
 SHIFT = 64  # by how many positions the sentence is shifted, if the shortest context allows
 SAME = 1e-4  # a probability that changes by less than rounding does not depend on the position
-
-
-def draw(view: View) -> None:
-    """Draw the tab."""
-    family = positions.family(view.handle.device)
-    found = positions.side_by_side(family, view.sentence)
-    if not found:
-        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
-        return
-    missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
-    if missing:
-        words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
-    _say_unlike(family)
-    _patterns(view, family, found)
-    _losses(view, family)
-    table = _properties(view.sentence, family, found)
-    inspector.source(*(positions.SOURCES[scheme] for scheme in found))
-    inspector.export(view, {"Properties": lambda: tables.frame_csv(table)})
 
 
 def described(family: Family) -> str:
@@ -94,16 +74,23 @@ def _say_unlike(family: Family) -> None:
         )
 
 
-def _patterns(view: View, family: Family, found: dict[str, Run]) -> None:
+def _found(view: View) -> tuple[Family, dict[str, Run]]:
+    """The models that are here, and their runs; those that are not, or are other, are named."""
+    family = positions.family(view.handle.device)
+    found = positions.side_by_side(family, view.sentence)
+    missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
+    if missing:
+        words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
+    _say_unlike(family)
+    return family, found
+
+
+def _patterns(view: View) -> Numbers:
+    """The same head of each model on this sentence, or the nearest that all have."""
+    family, found = _found(view)
     attention = [run.trace.attention for run in found.values()]
     layer = min(view.layer, min(map(len, attention)) - 1)
     head = min(view.head, min(records[layer].n_heads for records in attention) - 1)
-    layout.section(
-        "The same head of each model on this sentence",
-        f"L{layer} H{head} in {len(found)} models.",
-        f"{described(family)} Heads need not have learnt the same task; what differs "
-        "at a glance is how each spreads over distance.",
-    )
     records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
     parts = [
         Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
@@ -122,29 +109,30 @@ def _patterns(view: View, family: Family, found: dict[str, Run]) -> None:
     inspector.checked(
         f"{len(found)} models", lambda: [check for one in checking for check in one.result()]
     )
+    return {
+        "head": head_name(layer, head),
+        "models": str(len(found)),
+        "differ": described(family),
+    }
 
 
-def _losses(view: View, family: Family) -> None:
+def _losses(view: View) -> Numbers:
+    """The loss of each model on held-out text, by position and by the length of the window."""
+    family = positions.family(view.handle.device)
+    _say_unlike(family)
     trained = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
-    layout.section(
-        "Past the trained length",
-        "Held-out text in windows of several lengths: where does the loss go?",
-        _windows_in_words(trained) + (" A learned table simply ends." * ("learned" in family)),
-    )
     stored = {scheme: positions.scores(handle) for scheme, handle in family.items()}
     curves = [
         LossCurve(NAMES[scheme], *_longest(windows))
         for scheme, windows in stored.items()
         if windows
     ]
+    past = [f"{NAMES[scheme]} ({_extrapolates(handle)})" for scheme, handle in family.items()]
+    numbers = {"trained": _windows_in_words(trained), "past": ", ".join(past)}
     if not curves:
         words.notice("No held-out scores are stored with these checkpoints.")
-        return
+        return numbers
     layout.show_chart(loss_curves(curves, _common(trained)), key="losses")
-    st.caption(
-        "Bits per byte on the held-out text that the cards name, in windows of each length; stored "
-        "with the checkpoints as `python -m model evaluate` printed it."
-    )
     table: dict[str, Sequence[Said]] = {"scheme": [NAMES[scheme] for scheme in stored]}
     lengths = sorted({window for windows in stored.values() for window in windows})
     for length in lengths:
@@ -153,6 +141,7 @@ def _losses(view: View, family: Family) -> None:
             for windows in stored.values()
         ]
     words.table(table)
+    return numbers
 
 
 def _common(trained: Mapping[str, int | None]) -> int | None:
@@ -177,11 +166,9 @@ def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
     return losses, length // len(losses)
 
 
-def _properties(text: str, family: Family, found: dict[str, Run]) -> "pd.DataFrame":
-    layout.section(
-        "What each scheme is",
-        "Counted in the model, found by shifting this sentence, or from the losses above.",
-    )
+def _properties(view: View) -> Numbers:
+    """What each scheme is: counted in the model, found by shifting the sentence, or from losses."""
+    (family, found), text = _found(view), view.sentence
     shifts = {
         scheme: min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
         for scheme, run in found.items()
@@ -197,14 +184,8 @@ def _properties(text: str, family: Family, found: dict[str, Run]) -> "pd.DataFra
     }
     cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
     words.table(cells)
-    st.caption(
-        f"“Shifted”: the same tokens stand {SHIFT} positions later, as far as the context allows, "
-        "after others that no token may attend to. If nothing changes beyond rounding, nothing "
-        "depends on where a token stands: relative, if without the mask another order still makes "
-        "a difference; none, if it does not. “Past”: mean loss in the second half of the windows "
-        "a model was trained on, and at later positions."
-    )
-    return tables.frame(cells)
+    inspector.export(view, {"Properties": lambda: tables.frame_csv(tables.frame(cells))})
+    return {"shift": str(SHIFT)}
 
 
 def _parameters(handle: ModelHandle) -> str:
@@ -257,3 +238,10 @@ def _extrapolates(handle: ModelHandle) -> str:
     does = beyond <= inside
     verdict = "extrapolates" if does else "does not extrapolate"
     return f"{digits(inside, 2)} → {digits(beyond, 2)}: {verdict}"
+
+
+TAB = Tab(
+    scenes={"patterns": _patterns, "losses": _losses, "properties": _properties},
+    wide=("patterns", "properties"),
+    source=tuple(positions.SOURCES.values()),
+)

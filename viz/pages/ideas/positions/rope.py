@@ -9,29 +9,17 @@ from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.figures.token_maps import score_map
 from viz.formulas import distance_with_numbers
-from viz.frame import controls, inspector, layout, verdicts, words
+from viz.frame import controls, inspector, layout, scenes, verdicts, words
+from viz.frame.page import Numbers
 from viz.frame.settings import OTHER_TOKEN, TOKEN
 from viz.frame.view import View
 from viz.kit.parts.rotation import ActualScore, Rotation
 from viz.labels import token_labels
-from viz.pages.ideas.positions.shared import show_rotor, two_positions, wave_formula
+from viz.pages.ideas.positions.shared import Tab, show_rotor, two_positions, wave_formula
 from viz.runs import positions
 
 FAR = 100  # by how much the worked example shifts both tokens
 SHOWN_POSITIONS = 128
-
-
-def draw(view: View) -> None:
-    """Draw the tab."""
-    _rotation(view)
-    _before_and_after(view)
-    _angles(view)
-    inspector.source(
-        positions.SOURCES["rope"],
-        "model.positions.rope_angles",
-        "model.analysis.positions.rope_scores",
-    )
-    inspector.export(view, {})
 
 
 def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -40,25 +28,10 @@ def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
     return q[view.head], k[view.head // (len(q) // len(k))]
 
 
-def _scores_before(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """Scores had nothing been rotated, (T, T)."""
-    return q @ k.T / np.sqrt(q.shape[-1])
-
-
-def _rotation(view: View) -> None:
+def _rotation(view: View) -> Numbers:
     """One query and one key of the running model as rotated pairs of dimensions."""
     config = view.config
-    half = config.d_head // 2
-    row = layout.section(
-        "A query and a key, rotated",
-        f"In {view.head_name}.",
-        f"A query of {view.head_name} has {config.d_head} dimensions. RoPE takes them as {half} "
-        f"points, dimension i with dimension i + {half} (halves pairing), and rotates each point "
-        "by its own angle per position, like the hand of a clock. Queries and keys are rotated "
-        "alike, so shifting both changes no angle between them, and no score. The pair to begin "
-        "with is the head's strongest, the first token and tokens with themselves left out.",
-    )
-    with row, layout.slim_row("pair"):
+    with scenes.to_set():
         query, key = _pair_picker(view)
     if not view.record.mask[query, key]:
         words.notice("This key is masked for this query: they have a score, but no weight.")
@@ -79,6 +52,8 @@ def _rotation(view: View) -> None:
         "model.analysis.positions.rope_scores",
         distance_with_numbers((query, key), FAR, here, shifted),
     )
+    half = config.d_head // 2
+    return {"head": view.head_name, "dimensions": f"{config.d_head:,}", "half": f"{half:,}"}
 
 
 def _rotor(view: View, query: int, key: int, q: np.ndarray, k: np.ndarray) -> None:
@@ -116,17 +91,13 @@ def _pair_picker(view: View) -> tuple[int, int]:
     return query, controls.token(OTHER_TOKEN.given(label="Key token"), view.tokens, its_key, name)
 
 
-def _before_and_after(view: View) -> None:
-    layout.section(
-        "Scores before and after RoPE",
-        f"The same queries and keys of {view.head_name}, multiplied before and after rotation.",
-        "Before: as they leave their projections. After: each rotated by its position. But for the "
-        "mask, the difference is all that tells this model of order.",
-    )
-    record = view.record
+def _scores(view: View) -> Numbers:
+    """Scores had nothing been rotated, and as the model has them."""
+    record, (q, k) = view.record, _unrotated(view)
+    before, after = q @ k.T / np.sqrt(q.shape[-1]), record.scores[view.head]
     scores = (
-        ("scores-before", _scores_before(*_unrotated(view)), "before RoPE"),
-        ("scores-after", record.scores[view.head], "after RoPE, as the model has them"),
+        ("scores-before", before, "before RoPE"),
+        ("scores-after", after, "after RoPE, as the model has them"),
     )
     seen = np.stack([values[record.mask] for _, values, _ in scores])
     for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
@@ -134,24 +105,44 @@ def _before_and_after(view: View) -> None:
         with column:
             chart = score_map(values, record.mask, view.tokens, title, scale_of=seen)
             layout.show_chart(chart, key=key)
+    wave_formula(view, "model.positions.rotate_pairs")
+    change = float(np.abs(after - before)[record.mask].max())
+    return {"head": view.head_name, "change": digits(change, 2)}
 
 
-def _angles(view: View) -> None:
+def _angles(view: View) -> Numbers:
+    """The angle of each pair at each position."""
+    frequencies = rotation_speeds(view.config.d_head, view.config.position_base)
+    shown = min(view.config.max_seq_len, SHOWN_POSITIONS)
+    layout.show_chart(angle_map(frequencies, shown), key="angles")
+    wave_formula(view, "model.positions.rotate_pairs")
+    slower = ", the others ever more slowly" if len(frequencies) > 1 else ""
+    return {"slower": slower}
+
+
+def _wavelengths(view: View) -> Numbers:
+    """After how many positions each pair is back where it was."""
     config = view.config
     frequencies = rotation_speeds(config.d_head, config.position_base)
-    lengths = 2 * np.pi / frequencies
-    slower = ", the others ever more slowly" if len(lengths) > 1 else ""
-    layout.section(
-        "How fast each pair rotates",
-        f"The first pair rotates by one radian per position{slower}.",
-        f"Fast pairs tell near tokens apart. In the {config.max_seq_len} positions of the context "
-        f"the slowest rotates {digits(config.max_seq_len / lengths[-1], 2)} times.",
-    )
-    n_shown = min(config.max_seq_len, SHOWN_POSITIONS)
-    left, right = layout.two_up("angles")
-    with left:
-        layout.show_chart(angle_map(frequencies, n_shown), key="angles")
-    with right:
-        pair = f"pair i: dimensions i and i + {config.d_head // 2}"
-        chart = wavelength_curve(frequencies, config.max_seq_len, pair)
-        layout.show_chart(chart, key="wavelengths")
+    pair = f"pair i: dimensions i and i + {config.d_head // 2}"
+    chart = wavelength_curve(frequencies, config.max_seq_len, pair)
+    layout.show_chart(chart, key="wavelengths")
+    wave_formula(view, "model.positions.rotate_pairs")
+    turns = config.max_seq_len * frequencies[-1] / (2 * np.pi)
+    return {"context": f"{config.max_seq_len:,}", "turns": digits(turns, 2)}
+
+
+TAB = Tab(
+    scenes={
+        "rotation": _rotation,
+        "scores": _scores,
+        "angles": _angles,
+        "wavelengths": _wavelengths,
+    },
+    wide=("rotation", "scores"),
+    source=(
+        positions.SOURCES["rope"],
+        "model.positions.rope_angles",
+        "model.analysis.positions.rope_scores",
+    ),
+)

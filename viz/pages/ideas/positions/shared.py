@@ -1,18 +1,31 @@
 """What several schemes show: tables, and how positions join the embeddings."""
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from viz.digits import digits
 from viz.figures.positions import sum_maps
 from viz.formulas import operand, with_base
-from viz.frame import inspector, layout, state, words
+from viz.frame import inspector, layout, state
+from viz.frame.page import Numbers
 from viz.frame.settings import FIRST_POSITION, SECOND_POSITION
 from viz.frame.view import View
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.live import component
+from viz.runs import positions
 from viz.runs.kept import held
 
 MOST_POSITIONS = 256  # rows of a table in similarity maps; more would be a megabyte
+
+
+class Tab(NamedTuple):
+    """What a scheme has of a page in scenes: its scenes, those that are wide, and functions."""
+
+    scenes: Mapping[str, Callable[[View], Numbers]]
+    wide: tuple[str, ...]
+    source: tuple[str, ...]
 
 
 def wave_formula(view: View, name: str) -> None:
@@ -21,37 +34,40 @@ def wave_formula(view: View, name: str) -> None:
     inspector.formula(name, formula.latex, formula.reference)
 
 
-def embedding_sum(view: View) -> None:
+def table_of(view: View) -> np.ndarray:
+    """The vectors that the scheme adds, one for each position of the context, (N, D)."""
+    table = positions.table(view.handle)
+    assert table is not None  # such a scheme adds one
+    return table
+
+
+def embedding_sum(view: View) -> Numbers:
     """Embedding + position = input, for the typed sentence."""
     trace = view.run.trace
     total = trace.residuals[0].resid_pre
-    is_scaled = view.config.scale_embeddings
-    embedding = "√d_model · embedding" if is_scaled else "Embedding"
-    layout.section("In this sentence", f"{embedding} + position = what enters layer 0.")
     layout.show_chart(sum_maps(trace.embed, trace.positions, total, trace.tokens), key="sum")
-    words.caption(
-        f"Typical size (root mean square): {embedding.lower()} {_size(trace.embed)}, position "
-        f"{_size(trace.positions)}, input {_size(total)}."
-    )
     token = len(trace.tokens) - 1
     inspector.numbers(
         rf"{operand(trace.embed[token, 0])} \;+\; ({operand(trace.positions[token, 0])}) \;=\; "
         rf"{operand(total[token, 0])} \qquad \text{{(last token, dimension 0)}}"
     )
+    return {
+        "embedding": "√d_model · embedding" if view.config.scale_embeddings else "embedding",
+        "size": _size(trace.embed),
+        "position size": _size(trace.positions),
+        "input size": _size(total),
+    }
 
 
 def _size(values: np.ndarray) -> str:
     return digits(float(np.sqrt(np.mean(values**2))), 3)
 
 
-def neighbours(similarity: np.ndarray) -> float:
-    """Mean cosine of positions next to each other."""
-    return float(np.diagonal(similarity, 1).mean()) if len(similarity) > 1 else 1.0
-
-
-def apart(similarity: np.ndarray) -> float:
-    """Mean cosine of positions that are half of all apart."""
-    return float(np.diagonal(similarity, len(similarity) // 2).mean())
+def cosines(similarity: np.ndarray) -> tuple[str, str]:
+    """Mean cosine of positions next to each other, and of those that are half of all apart."""
+    n = len(similarity)
+    near = float(np.diagonal(similarity, 1).mean()) if n > 1 else 1.0
+    return digits(near, 3), digits(float(np.diagonal(similarity, n // 2).mean()), 3)
 
 
 def two_positions(view: View, first: int, second: int, chosen_for: object) -> dict[str, int]:
