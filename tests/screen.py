@@ -30,7 +30,7 @@ CHARTS = {
     "Heads": ["heads"],
     "Tokens": ["merges"],
     "Positional encoding": ["wave"],
-    "Masks": ["mask", "pattern", "reach", "known", "cost"],
+    "Masks": ["mask", "pattern"],
     "Cost": ["shares", "operations"],
     "Logit lens": ["lens", "rank", "most-likely"],
     "Next token": [],

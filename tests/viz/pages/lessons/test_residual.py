@@ -19,8 +19,8 @@ def test_the_measurement_begins_by_itself_and_is_told_once_it_is_there() -> None
     lengths = [numbers(line["y"]) for line in chart(finished(app), "depth-layers").data]
     with_sum, _, without, _ = lengths
     assert (
-        f"In 4 blocks of pre-norm it goes from {with_sum[-1]:.4f} at the end to {with_sum[0]:.4f} "
-        f"before the first block with the sum, and from {without[-1]:.4f} to {without[0]:.4f}"
+        f"In 4 blocks of pre-norm it goes from {with_sum[-1]:.4f} to {with_sum[0]:.4f} with the "
+        f"sum, and from {without[-1]:.4f} to {without[0]:.4f}"
     ) in lesson(app)
 
 

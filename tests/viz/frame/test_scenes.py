@@ -1,0 +1,65 @@
+"""Protects pages in scenes: one figure at a time, told by a step of a lesson, in the address."""
+
+import tomllib
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of
+from viz import studio
+from viz.frame import tours
+
+
+def keys(**query: str) -> list[str]:
+    """The charts of Why √d? at an address."""
+    return [chart["key"] for chart in charts(open_page("Why √d?", sentence=TOM, **query))]
+
+
+def test_a_link_opens_one_scene_and_one_that_does_not_exist_the_first() -> None:
+    assert keys(scene="gradient") == ["root-gradient"]
+    assert keys() == keys(scene="no-such") == ["variances"]
+    said = lines(open_page("Why √d?", sentence=TOM, scene="no-such"), "note")
+    assert said == ["Figure no-such does not exist here; showing Products grow."]
+
+
+def test_another_page_begins_with_its_first_scene_and_the_address_of_one_without_has_none() -> None:
+    app = open_page("Why √d?", sentence=TOM, scene="model")
+    assert query_of(app)["scene"] == ["model"]
+    go(app, "Scaling")
+    assert [chart["key"] for chart in charts(app)] == ["scaling-sizes"]
+    go(app, "Tokens")
+    assert "scene" not in query_of(app)
+
+
+def test_the_first_scene_stays_open_where_the_address_has_what_another_shows() -> None:
+    """A link from before there were scenes, with such a value alone, opens that other."""
+    assert keys(root_d="128") == ["one-row"]
+    app = open_page("Why √d?", sentence=TOM, root_d="128", scene="variance")
+    assert query_of(app)["scene"] == ["variance"]
+
+
+def test_words_have_numbers_in_every_place_and_tokens_are_text() -> None:
+    app = open_page("Masks", sentence="The <b>dog</b> ran. $x$", scene="leak")
+    assert "{" not in lesson(app)
+    (panel,) = (x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body)
+    assert "<b>dog" not in panel
+
+
+def test_every_scene_is_told_by_a_lesson() -> None:
+    links = [
+        dict(parse_qsl(step["link"]))
+        for path in tours.FOLDER.rglob("*.toml")
+        for step in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
+    ]
+    told = {(link["page"], link.get("scene", "")) for link in links}
+    for page in studio.PAGES:
+        assert {(page.title, name) for name in [*page.scenes][1:]} <= told
+        assert not page.scenes or (page.title, "") in told, page.title
+
+
+def test_without_its_lesson_a_page_still_shows_its_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    assert keys(scene="query") == ["one-row"]
