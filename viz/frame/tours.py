@@ -26,6 +26,7 @@ from viz.frame.old_links import modern
 from viz.frame.rail import Lesson
 from viz.frame.said import Piece, Said, html_of, pieces
 from viz.frame.settings import PAGE, PRESENT, SCENE, SETTINGS, STEP, TOUR
+from viz.frame.words import notice
 from viz.live import component
 
 FOLDER = ASSETS / "lessons"  # the steps of Learn, and in a folder of their own those of other pages
@@ -56,6 +57,7 @@ PLACES = {
     "page": ".st-key-page",
 }
 LEAVE = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
+_NAMED = re.compile(r"\{([^{}]*)\}")  # a number of the figure in the words of a step
 # Where the window is too small for sentences and place at once; the browser scrolls.
 LOOK = '<button type="button" class="hl-look">See the place</button> '
 
@@ -242,6 +244,11 @@ def show(where: DeltaGenerator, page: str, *, in_scenes: bool) -> bool:
 
 def tell(at: At, numbers: Mapping[str, Said]) -> None:
     """What a step says, with numbers in the places of their names, and a frame around its place."""
+    named = _NAMED.findall(f"{at.step.text}{at.step.show}{at.step.notes}")
+    if numbers and (unknown := [name for name in named if name not in numbers]):
+        names = ", ".join(numbers)
+        line = f"Lesson {at.tour.name}, step {at.number}: no number “{quoted(unknown[0])}” here; "
+        notice(f"{line}there are {names}.")
     st.html(_panel(at, numbers) + _spotlight(at.step.look))
 
 
@@ -332,12 +339,13 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
 
 
 def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
-    """A text with what `{name}` stands for in it; without numbers, its sentences that have none."""
-    if not numbers:
-        text = " ".join(x for x in re.split(r"(?<=[.?!]) (?=[A-Z“{])", text) if "{" not in x)
+    """A text with what `{name}` stands for in it, less the sentences with another name."""
     found: list[Piece] = []
-    for i, part in enumerate(re.split(r"\{([^{}]*)\}", text)):
-        found += pieces(numbers[part]) if i % 2 else [part]
+    for sentence in re.split(r"(?<=[.?!] )(?=[A-Z“{])", text):
+        parts = _NAMED.split(sentence)
+        if numbers.keys() >= {*parts[1::2]}:
+            for i, part in enumerate(parts):
+                found += pieces(numbers[part]) if i % 2 else [part]
     return found
 
 

@@ -63,3 +63,15 @@ def test_without_its_lesson_a_page_still_shows_its_figures(
 ) -> None:
     monkeypatch.setattr(tours, "FOLDER", tmp_path)
     assert keys(scene="query") == ["one-row"]
+
+
+def test_a_number_that_a_figure_does_not_have_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (tours.FOLDER / "04-root.toml").read_text(encoding="utf-8")
+    (tmp_path / "04-root.toml").write_text(text.replace("{at 64}", "{at 65}"), encoding="utf-8")
+    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    app = open_page("Why √d?", sentence=TOM)
+    (line,) = lines(app, "note")
+    assert line == "Lesson 04-root, step 1: no number “at 65” here; there are at 64, at 4096."
+    assert lesson(app).startswith("Why divide the scores at all? Divided by √d")
