@@ -60,7 +60,7 @@ CHARTS = {
     "Multi-head attention": ["several-z", "several-out"],
     "Why the residual?": ["depth-first"],
     "Transformer block": ["block-steps", "block-lengths"],
-    "Order": ["order-open", "order-causal", "order-running"],
+    "Order": ["order-open"],
     "Cheaper attention": ["cheaper-exact", "cheaper-way"],
     "Scaling": ["scaling-sizes"],
     "Notation": [],

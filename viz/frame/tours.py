@@ -47,8 +47,6 @@ PLACES = {
     "cards": ".hl-cards",
     "hand": ".hl-hand-steps",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
-    "order": ".st-key-narrow-chart-order-open",
-    "causal": ".st-key-narrow-chart-order-causal",
     "written": ".hl-written-text",
     "beam": ".st-key-figure-beam",
     "alive": ".hl-home",

@@ -46,8 +46,6 @@ SHOWN = {
                                            "app 1300 3 2 #1044", "ily 414 3 2 #158"),
     "624, 2596 and 3556": ("dog 624", "dogs 2596", "Dog 3556"),
     "they stay twelve tokens": ("characters 6 bytes 12", "12 of 12 tokens are single bytes"),
-    "zero up to rounding": ("Without positions and mask every row comes out as before",),
-    "the last map is no longer empty": ("with its own mask: rows put back differ by at most 1.97",),
     "The winner, with stars": ("log probability −4.73", "log probability −5.65"),
     "decides: 7, with 0.91": ("Of 0.909 for 7", "is said of the shuffled 5, p = 0.669"),
 }  # fmt: skip

@@ -11,8 +11,8 @@ from model.lines import quoted
 from viz import runs
 from viz.digits import digits
 from viz.figures.schemes import Part, output_maps
-from viz.frame import controls, inspector, layout, memory, tables, words
-from viz.frame.page import Page
+from viz.frame import controls, inspector, layout, memory, scenes, tables, words
+from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
 from viz.frame.settings import ORDER_TEXT
 from viz.frame.view import View
@@ -25,7 +25,6 @@ SCHEMELESS = "none"
 MASKS = {False: "without a mask", True: "with its own mask"}
 IN_COLOURS = 0.99  # of the outputs; a few dimensions are so large that all others would be pale
 LAST_GOOD = "order-text"  # of this visitor
-TWICE = "the dog saw the man and the cat"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +37,26 @@ class Case:
     found: Reordered
 
 
-def render(view: View) -> None:
-    """Draw the page."""
-    with layout.beside_heading():
-        text = controls.text(ORDER_TEXT, placeholder="two words or more")
-    cases = _cases(view, _with_two_tokens(view, text))
+def _cases(view: View) -> list[Case]:
+    """The model without positions and the running one, each without a mask and with its own."""
+    with scenes.to_set():
+        text = _with_two_tokens(view, controls.text(ORDER_TEXT, placeholder="two words or more"))
     inspector.formula("model.positions.Position")
-    _draw(view, cases)
-    inspector.source("model.analysis.order.reordered", "model.positions.Position")
-    inspector.export(view, _tables(cases))
+    schemeless = positions.family(view.handle.device).get(SCHEMELESS)
+    handles = {"the running model": view.handle}
+    if schemeless is not None and schemeless != view.handle:
+        handles = {schemeless.name: schemeless, **handles}
+    found = []
+    for name, handle in handles.items():
+        asked = Asked(partial(runs.run, handle, text))
+        own = replace(view, handle=handle, asked=asked, layer=0, head=0)
+        order = _order(len(own.tokens))
+        found += [
+            Case(own, name, masked, positions.reordered(handle, text, order, masked))
+            for masked in MASKS
+        ]
+    inspector.export(view, _tables(found))
+    return found
 
 
 def _with_two_tokens(view: View, text: str) -> str:
@@ -70,87 +80,33 @@ def _with_two_tokens(view: View, text: str) -> str:
     return text
 
 
-def _cases(view: View, text: str) -> list[Case]:
-    """The model without positions and the running one, each without a mask and with its own."""
-    schemeless = positions.family(view.handle.device).get(SCHEMELESS)
-    handles = {"the running model": view.handle}
-    if schemeless is not None and schemeless != view.handle:
-        handles = {schemeless.name: schemeless, **handles}
-    found = []
-    for name, handle in handles.items():
-        asked = Asked(partial(runs.run, handle, text))
-        own = replace(view, handle=handle, asked=asked, layer=0, head=0)
-        order = _order(len(own.tokens))
-        found += [
-            Case(own, name, masked, positions.reordered(handle, text, order, masked))
-            for masked in MASKS
-        ]
-    return found
-
-
 def _order(n: int) -> tuple[int, ...]:
     """The first and the last of n tokens exchanged."""
     return (n - 1, *range(1, n - 1), 0)
 
 
-def _draw(view: View, cases: list[Case]) -> None:
-    first = cases[0]
-    if first.name == "the running model" and view.config.position != SCHEMELESS:
+def _schemeless(view: View, *, is_masked: bool) -> Numbers:
+    """The model without positions, without a mask or with its own."""
+    case = _cases(view)[is_masked]
+    if case.name == "the running model" and view.config.position != SCHEMELESS:
         words.notice(
             "No checkpoint positions-none is here to compare with: copy it to assets/checkpoints."
         )
-    else:
-        _maps(first, "order-open")
-        if first.found.error <= SAME:
-            words.caption(
-                "Without positions and mask every row comes out as before, in another place: what "
-                "is left in the last map is float32’s own rounding."
-            )
-        _under_the_mask(cases[1])
-    layout.section(
-        "With positions",
-        "The running model without a mask: its positions alone tell the two orders apart."
-        if view.config.position != SCHEMELESS
-        else "The running model has no positions.",
-    )
-    _maps(cases[-2], "order-running")
+    return _maps(case, "order-causal" if is_masked else "order-open")
+
+
+def _running(view: View) -> Numbers:
+    """The running model without a mask; and what tells order, in all cases."""
+    cases = _cases(view)
+    numbers = _maps(cases[-2], "order-running")
     _table(cases)
-    words.ask(
-        "A text has “the” three times. Without positions and mask, how do their rows differ?",
-        see="order-open",
-        **{ORDER_TEXT.name: TWICE},
-    )
-    words.ways(
-        [
-            words.Way(
-                "Positional encoding",
-                "Five schemes, each in a model that runs.",
-                page="Positional encoding",
-            ),
-            words.Way("Masks", "Who may attend to whom, and what that gives away.", page="Masks"),
-        ]
-    )
+    return numbers
 
 
-def _under_the_mask(case: Case) -> None:
-    """The model without positions with its own mask: what the mask alone tells."""
-    tells = case.found.error > SAME
-    layout.section(
-        "A causal mask alone tells order" if tells else "The mask alone tells nothing here",
-        "The same model under the mask it was trained with.",
-        "No position is added anywhere, yet rows differ: each token now attends to those "
-        "before it, and these are others."
-        if tells
-        else "The tokens that change places are alike, so no row has others before it than it had.",
-    )
-    _maps(case, "order-causal")
-
-
-def _maps(case: Case, key: str) -> None:
+def _maps(case: Case, key: str) -> Numbers:
     """Outputs in both orders, and what differs when the rows are put back."""
     tokens, found = case.view.tokens, case.found
     other = [tokens[i] for i in _order(len(tokens))]
-    largest = float(np.abs(found.first).max())
     same = " = 0, but for rounding" if found.error <= SAME else ""
     with st.container(key=f"narrow-chart-{key}"):
         parts = [
@@ -161,15 +117,13 @@ def _maps(case: Case, key: str) -> None:
         layout.show_chart(output_maps(parts, IN_COLOURS), key=key)
     row = int(np.abs(found.difference).max(axis=1).argmax())
     label = Word(visible(tokens[row]))
-    at = [" at “", label, "”"] if found.error > SAME else []
-    words.caption(
-        [
-            f"{case.name}, {MASKS[case.is_masked]}: rows put back differ by at most {_most(case)}",
-            *at,
-            f"; the largest output is {digits(largest, 2)}; colours end where "
-            f"{digits(100 * IN_COLOURS, 0)} % of them lie.",
-        ]
-    )
+    tells = found.error > SAME
+    return {
+        "model": case.name,
+        "most": [_most(case), " at “", label, "”"] if tells else _most(case),
+        "largest": digits(float(np.abs(found.first).max()), 2),
+        "verdict": "so order shows" if tells else "which is float32’s own rounding",
+    }
 
 
 def _most(case: Case) -> str:
@@ -224,14 +178,13 @@ PAGE = Page(
     "Order",
     ":material/swap_horiz:",
     "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
-    "The first and the last token change places; the tokens are the same ones, so nothing but "
-    "their order differs. Attention is a sum over keys, and a sum has no order: without "
-    "positions and mask each token comes out the same wherever it stands (Vaswani et al. 2017, "
-    "§3.5, which is why they add positions). A causal mask tells order too: the first token "
-    "attends to one, the next to two. Decoders without positions learn from that alone where "
-    "tokens stand (Haviv et al. 2022, Kazemnejad et al. 2023). The last of three maps "
-    "has the rows of the second put back in the order of the first, less the first. Colours "
-    "end where 99 % of the outputs lie; a few dimensions are far larger.",
-    render,
+    "",
     needs=("decoder", "text", "residuals", "readout"),
+    scenes={
+        "open": partial(_schemeless, is_masked=False),
+        "masked": partial(_schemeless, is_masked=True),
+        "running": _running,
+    },
+    wide=("open", "masked", "running"),
+    source=("model.analysis.order.reordered", "model.positions.Position"),
 )

@@ -7,18 +7,21 @@ import pytest
 
 from model.analysis.order import reordered
 from model.architectures.decoder import DecoderTransformer
-from tests.viz.apps import TOM, captions, chart, lines, open_page, tables_shown
+from tests.viz.apps import TOM, chart, lesson, lines, open_page, tables_shown
 from tests.viz.builders import numbers, scheme_model, stories, trace_of
 
 DOG = "dog bites man"
-KEYS = ("order-open", "order-causal", "order-running")
+KEYS = {"open": "order-open", "masked": "order-causal", "running": "order-running"}
 
 
 def shown(text: str) -> dict[str, list[np.ndarray]]:
     """The three maps of each figure, (T, D) each."""
-    app = open_page("Order", sentence=TOM, order_text=text)
-    assert lines(app, "error") == []
-    return {key: [numbers(part["z"]) for part in chart(app, key).data] for key in KEYS}
+    found = {}
+    for scene, key in KEYS.items():
+        app = open_page("Order", sentence=TOM, order_text=text, scene=scene)
+        assert lines(app, "error") == []
+        found[key] = [numbers(part["z"]) for part in chart(app, key).data]
+    return found
 
 
 def test_without_positions_and_mask_only_the_places_of_rows_change() -> None:
@@ -40,7 +43,7 @@ def test_a_mask_or_positions_alone_tell_order(key: str) -> None:
 
 
 def test_the_table_says_what_tells_order() -> None:
-    app = open_page("Order", sentence=TOM, order_text=DOG)
+    app = open_page("Order", sentence=TOM, order_text=DOG, scene="running")
     table = tables_shown(app)[0]
     assert table["what tells order"] == {
         "positions-none (no positions)": "its mask alone",
@@ -58,8 +61,8 @@ def test_the_table_says_what_tells_order() -> None:
 
 def test_show_me_has_one_token_twice_whose_rows_are_the_same() -> None:
     app = open_page("Order", sentence=TOM)
-    (link,) = [x.proto.body for x in app.get("html") if "hl-question" in x.proto.body]
-    (text,) = (x.replace("+", " ") for x in re.findall('data-with="order_text=([^"]*)"', link))
+    (link,) = [x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body]
+    (text,) = {x.replace("+", " ") for x in re.findall('order_text=([^"&]*)', link)}
     tokens = trace_of(scheme_model("none"), text).ids.tolist()
     twice = [i for i, token in enumerate(tokens) if tokens.count(token) > 1]
     assert len(twice) >= 3
@@ -91,8 +94,9 @@ def test_what_does_not_fit_is_said() -> None:
 
 
 def test_a_running_model_without_positions_stands_alone() -> None:
-    app = open_page("Order", sentence=TOM, model="positions-none")
+    app = open_page("Order", sentence=TOM, model="positions-none", scene="running")
     assert lines(app, "error") == []
     table = tables_shown(app)[0]
     assert table["what tells order"] == {"the running model (no positions)": "its mask alone"}
-    assert any("the running model, without a mask" in line for line in captions(app))
+    app = open_page("Order", sentence=TOM, model="positions-none")
+    assert "Of the running model, the rows put back differ by at most" in lesson(app)
