@@ -78,10 +78,14 @@ def _in_the_model(view: View) -> Numbers:
     record, mask = view.record, view.record.mask_of(view.head)
     undivided = replace(record, scale=1.0).pattern_of(view.head)
     maps = {"as it is": view.pattern, "not divided": undivided}
-    for place, (name, pattern) in zip(layout.two_up("root-model"), maps.items(), strict=True):
-        with place:
-            chart = pattern_map(pattern, mask, view.tokens, f"{view.head_name} {name}")
-            layout.show_chart(chart, key=f"root-{name.replace(' ', '-')}")
+    layout.show_charts(
+        {
+            f"root-{name.replace(' ', '-')}": pattern_map(
+                pattern, mask, view.tokens, f"{view.head_name} {name}"
+            )
+            for name, pattern in maps.items()
+        }
+    )
     inspector.attention(record)
     before, after = map(sharpness, maps.values())
     return {

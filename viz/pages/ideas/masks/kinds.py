@@ -36,14 +36,13 @@ def draw(view: View) -> Numbers:
     chosen = _chosen(view)
     run = run_under(view, chosen, chosen.mask)
     record, tokens = run.trace.attention[view.layer], run.trace.tokens
-    left, right = layout.two_up("mask")
-    with left:
-        chart = mask_map(chosen.mask, tokens, f"The mask: {chosen.name}")
-        layout.show_chart(chart, key="mask")
-    with right:
-        title = f"{view.head_name} of this model under it"
-        chart = pattern_map(record.pattern[view.head], record.mask, tokens, title)
-        layout.show_chart(chart, key="pattern")
+    title = f"{view.head_name} of this model under it"
+    layout.show_charts(
+        {
+            "mask": mask_map(chosen.mask, tokens, f"The mask: {chosen.name}"),
+            "pattern": pattern_map(record.pattern[view.head], record.mask, tokens, title),
+        }
+    )
     _say_loss(view, chosen, run)
     inspector.checked(chosen.name, run.checking.result)
     return {"mask": f"{in_words(chosen)} {_trained(view, chosen)}"}
@@ -93,20 +92,18 @@ def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
 def draw_reach(view: View) -> Numbers:
     """How many layers it takes until one token can influence another."""
     chosen = _chosen(view)
-    layers, n_layers, n_tokens = (
-        layers_to_reach(chosen.mask),
-        view.config.n_layers,
-        len(view.tokens),
-    )
+    layers, n_layers = layers_to_reach(chosen.mask), view.config.n_layers
+    n_tokens = len(view.tokens)
     last = layers[n_tokens - 1]  # of the sentence; pad tokens come after it
     sizes = [int(((last >= 0) & (last <= n)).sum()) for n in range(max(n_layers, last.max()) + 1)]
     longest, n_never = int(layers.max()), int((layers < 0).sum())
-    left, right = layout.two_up("reach")
-    with left:
-        tokens = run_under(view, chosen, chosen.mask).trace.tokens
-        layout.show_chart(receptive_field_map(layers, tokens, n_layers), key="reach")
-    with right:
-        layout.show_chart(receptive_field_curve(sizes, n_layers, n_tokens), key="known")
+    tokens = run_under(view, chosen, chosen.mask).trace.tokens
+    layout.show_charts(
+        {
+            "reach": receptive_field_map(layers, tokens, n_layers),
+            "known": receptive_field_curve(sizes, n_layers, n_tokens),
+        }
+    )
     inspector.formula("model.analysis.masking.layers_to_reach")
     inspector.source("model.analysis.masking.layers_to_reach")
     never = f"; {n_never:,} of {layers.size:,} pairs never are" if n_never else ""

@@ -17,13 +17,13 @@ def draw(view: View) -> Numbers:
     """Scores with −∞ wherever the mask says so, and what other ways leave to the visible tokens."""
     record, name = view.record, view.head_name
     scores, sums = record.scores[view.head], _visible_sums(view)
-    left, right = layout.two_up("scores")
-    with left:
-        title = f"{name}: scores after the mask"
-        chart = score_map(scores, record.mask, view.tokens, title, scale_of=scores)
-        layout.show_chart(chart, key="scores-after")
-    with right:
-        layout.show_chart(leak_curves(sums, view.tokens), key="leak")
+    title = f"{name}: scores after the mask"
+    layout.show_charts(
+        {
+            "scores-after": score_map(scores, record.mask, view.tokens, title, scale_of=scores),
+            "leak": leak_curves(sums, view.tokens),
+        }
+    )
     inspector.attention(record)
     inspector.numbers(
         r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{0}{0},"

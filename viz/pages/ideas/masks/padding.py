@@ -7,6 +7,7 @@ import numpy as np
 from model.analysis.mask_kinds import own_mask
 from model.analysis.padding import PAD, Padded
 from viz import runs
+from viz.charts.chart import Chart
 from viz.digits import digits
 from viz.figures.masks import share_map
 from viz.figures.token_maps import pattern_map
@@ -98,17 +99,18 @@ def _rows(batch: Batch) -> None:
 
 
 def _patterns(view: View, batch: Batch) -> None:
-    pairs = (
-        ("hidden", batch.masked, "with a padding mask"),
-        ("seen", batch.unmasked, "without one"),
-    )
-    for column, (key, padded, what) in zip(layout.two_up("padded"), pairs, strict=True):
+    def drawn(padded: Padded, what: str) -> Chart:
         trace = padded.traces[padded.short]
         record = trace.attention[view.layer]
         title = f"The shorter sentence, {view.head_name}: {what}"
-        with column:
-            chart = pattern_map(record.pattern[view.head], record.mask, trace.tokens, title)
-            layout.show_chart(chart, key=f"padded-{key}")
+        return pattern_map(record.pattern[view.head], record.mask, trace.tokens, title)
+
+    layout.show_charts(
+        {
+            "padded-hidden": drawn(batch.masked, "with a padding mask"),
+            "padded-seen": drawn(batch.unmasked, "without one"),
+        }
+    )
 
 
 def _pad_shares(padded: Padded) -> np.ndarray:

@@ -87,14 +87,14 @@ def _bias(view: View) -> Numbers:
 def _pattern(view: View) -> Numbers:
     """The pattern as the model runs, and with the same scores without the bias."""
     plain = without_bias(view.record, view.head)
-    patterns = (
-        ("pattern", view.pattern, "with the bias, as it runs"),
-        ("pattern-plain", plain, "without the bias"),
+    mask, head = view.record.mask, view.head_name
+    title = f"{head}: with the bias, as it runs"
+    layout.show_charts(
+        {
+            "pattern": pattern_map(view.pattern, mask, view.tokens, title),
+            "pattern-plain": pattern_map(plain, mask, view.tokens, f"{head}: without the bias"),
+        }
     )
-    for column, (key, values, what) in zip(layout.two_up("patterns"), patterns, strict=True):
-        with column:
-            title = f"{view.head_name}: {what}"
-            layout.show_chart(pattern_map(values, view.record.mask, view.tokens, title), key=key)
     _formula(view)
     means = (digits(_mean_distance(values), 2) for values in (view.pattern, plain))
     return {"head": view.head_name, **dict(zip(("with", "without"), means, strict=True))}

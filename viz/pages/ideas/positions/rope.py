@@ -95,16 +95,19 @@ def _scores(view: View) -> Numbers:
     """Scores had nothing been rotated, and as the model has them."""
     record, (q, k) = view.record, _unrotated(view)
     before, after = q @ k.T / np.sqrt(q.shape[-1]), record.scores[view.head]
-    scores = (
-        ("scores-before", before, "before RoPE"),
-        ("scores-after", after, "after RoPE, as the model has them"),
+    seen = np.stack([before[record.mask], after[record.mask]])
+    named = {
+        "scores-before": (before, "before RoPE"),
+        "scores-after": (after, "after RoPE, as the model has them"),
+    }
+    layout.show_charts(
+        {
+            key: score_map(
+                values, record.mask, view.tokens, f"{view.head_name}: {when}", scale_of=seen
+            )
+            for key, (values, when) in named.items()
+        }
     )
-    seen = np.stack([values[record.mask] for _, values, _ in scores])
-    for column, (key, values, when) in zip(layout.two_up("scores"), scores, strict=True):
-        title = f"{view.head_name}: {when}"
-        with column:
-            chart = score_map(values, record.mask, view.tokens, title, scale_of=seen)
-            layout.show_chart(chart, key=key)
     wave_formula(view, "model.positions.rotate_pairs")
     change = float(np.abs(after - before)[record.mask].max())
     return {"head": view.head_name, "change": digits(change, 2)}
