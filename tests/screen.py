@@ -57,7 +57,7 @@ CHARTS = {
     "Kernels": ["kernel-curve", "kernel-weights"],
     "Attention by hand": [],
     "Why √d?": ["variances"],
-    "Multi-head attention": ["several-z", "several-out"],
+    "Multi-head attention": ["alike-looks", "alike-writes"],
     "Why the residual?": ["depth-first"],
     "Transformer block": ["block-steps", "block-lengths"],
     "Order": ["order-open"],

@@ -51,6 +51,7 @@ VIEW_OF = {
     "root_d": ("scene", "query"),
     "block_norm": ("scene", "norms"),
     "depth": ("scene", "layers"),
+    "split_token": ("scene", "split"),
     "dimensions": ("scene", "curves"),
     "house": ("scene", "houses"),
     "vectors": ("scene", "vectors"),

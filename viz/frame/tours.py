@@ -125,6 +125,8 @@ def _read(path: Path, _changed: int, pages: tuple[str, ...]) -> Tour:
     entries = content.get("step", [])
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_STEPS:
         raise ValueError(f"{spelled(path)}: a tour has 1 to {MOST_STEPS} parts [[step]]")
+    if not all(isinstance(entry, dict) for entry in entries):
+        raise ValueError(f"{spelled(path)}: each step is a part of its own, [[step]]")
     steps = tuple(file.step(number, entry, pages) for number, entry in enumerate(entries))
     title, about = (str(content.get(name, "")) for name in ("title", "about"))
     return Tour(path.stem, title or path.stem, about, steps, path.parent == FOLDER)
@@ -269,10 +271,13 @@ def step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
 
 
 def open_step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
-    """The open step, where it or its answer is of this scene."""
+    """The open step, where it is of this scene, or of another page and its answer is this scene."""
     at = _open_step()
-    links = (at.step.link, at.step.show) if at else ()
-    return at if any(_leads_to(link, page, scenes) for link in links) else None
+    if at is None:
+        return None
+    is_elsewhere = _pages_of(at.step)[0] != page[PAGE.name]
+    link = at.step.show if is_elsewhere else at.step.link
+    return at if _leads_to(link, page, scenes) else None
 
 
 def _leads_to(link: str, page: Mapping[str, str], scenes: Collection[str]) -> bool:
@@ -331,19 +336,21 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
         else ""
     )
     look = "" if step.look == "page" else LOOK
-    leave = LEAVE if _open_step() else ""
+    opened = _open_step()
+    leave = LEAVE if opened and opened.tour is tour else ""
     head = f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}"
     return _card(at, head, f"<p>{html_of(_told(step.text, numbers))}</p>{look}{question}{notes}")
 
 
 def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
-    """A text with what `{name}` stands for in it, less the sentences with another name."""
+    """A text with what `{name}` stands for in it, up to a sentence that has another name."""
     found: list[Piece] = []
     for sentence in re.split(r"(?<=[.?!] )(?=[A-Z“{])", text):
         parts = _NAMED.split(sentence)
-        if numbers.keys() >= {*parts[1::2]}:
-            for i, part in enumerate(parts):
-                found += pieces(numbers[part]) if i % 2 else [part]
+        if not numbers.keys() >= {*parts[1::2]}:
+            break
+        for i, part in enumerate(parts):
+            found += pieces(numbers[part]) if i % 2 else [part]
     return found
 
 

@@ -55,7 +55,8 @@ def test_every_scene_is_told_by_a_lesson() -> None:
     told = {(link["page"], link.get("scene", "")) for link in links}
     for page in studio.PAGES:
         assert {(page.title, name) for name in [*page.scenes][1:]} <= told
-        assert not page.scenes or (page.title, "") in told, page.title
+        first = {(page.title, ""), *((page.title, name) for name in [*page.scenes][:1])}
+        assert not page.scenes or first & told, page.title
 
 
 def test_without_its_lesson_a_page_still_shows_its_figures(
@@ -74,4 +75,4 @@ def test_a_number_that_a_figure_does_not_have_is_one_line(
     app = open_page("Why √d?", sentence=TOM)
     (line,) = lines(app, "note")
     assert line == "Lesson 04-root, step 1: no number “at 65” here; there are at 64, at 4096."
-    assert lesson(app).startswith("Why divide the scores at all? Divided by √d")
+    assert lesson(app) == "Why divide the scores at all? "

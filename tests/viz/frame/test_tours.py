@@ -75,7 +75,7 @@ def test_a_lesson_opens_without_a_word_of_error_and_says_what_is_on_its_pages(pa
         seen = on_screen(app)
         assert [words for words in wanted if words not in seen] == []
         if "show" in step:
-            query = dict(parse_qsl(step["show"]))
+            query = dict(parse_qsl(step["show"])) | {"tour": path.stem, "step": str(number)}
             assert lines(open_page(query["page"], **rest(query)), "error") == []
 
 

@@ -148,7 +148,7 @@ def test_masks_are_described_by_their_own_numbers(
 def test_label_leakage_of_the_own_mask_is_said(config: dict[str, object], shelf: Path) -> None:
     app = opened(shelf, "Masks", config, scene="loss")
     assert ("Neither number says how well it predicts" in said(app)) == bool(config)
-    assert ("The second number says nothing" in said(app)) == (not config)
+    assert ("The loss without a mask says nothing" in said(app)) == (not config)
     assert ("it never learnt to use what lies ahead" not in said(app)) or not config
 
 

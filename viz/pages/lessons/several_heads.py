@@ -121,12 +121,10 @@ def _likeness(view: View) -> Numbers:
         "looks": ("Alike in where they look", alike(np.asarray(record.pattern))),
         "writes": ("Alike in what they write", alike(contributions(record, _weights(view)))),
     }
-    columns = layout.two_up("several-alike")
-    for place, (key, (title, cosines)) in zip(columns, found.items(), strict=True):
-        with place:
-            chart = alike_map(cosines, (head, _nearest(cosines, head)), title)
-            layout.show_chart(chart, key=f"alike-{key}")
     other = _nearest(found["looks"][1], head)
+    layout.show_charts(
+        {f"alike-{key}": alike_map(x, (head, other), title) for key, (title, x) in found.items()}
+    )
     layer, one, _ = most_alike(view.group.patterns())
     return {
         "heads": str(record.n_heads),
@@ -151,13 +149,13 @@ PAGE = Page(
     "",
     needs=("projections",),
     scenes={
+        "alike": _likeness,
+        "cuts": _cut_otherwise,
         "split": _put_together,
         "written": _written,
         "rank": _directions,
-        "cuts": _cut_otherwise,
-        "alike": _likeness,
     },
-    wide=("split", "alike"),
+    wide=("alike", "split"),
     source=(
         "model.analysis.several.contributions",
         "model.analysis.several.spectra",

@@ -188,8 +188,17 @@ def test_order_of_mask_and_softmax() -> None:
     expected = np.where(mask, softmax(np.where(mask, scores, 0)), 0).sum(axis=-1)
     assert zero_score == pytest.approx(expected, abs=1e-5)
     assert too_late == pytest.approx(np.where(mask, softmax(scores), 0).sum(axis=-1), abs=1e-5)
-    assert f"{too_late.min():.4f} with zero after" in lesson(app)
+    query = int(np.argmin(too_late + zero_score))
+    assert f"{too_late[query]:.4f} with zero after" in lesson(app)
     assert "NaN in every cell, this model’s attention sums to 0." in lesson(app)
+
+
+@pytest.mark.parametrize("view", ["leak", "loss"])
+def test_one_token_has_neither_past_nor_future(view: str) -> None:
+    app = open_view(view, sentence="Tom")
+    assert lines(app, "error") == []
+    assert note_with(app, "neither past nor future")
+    assert "from" not in lesson(app)
 
 
 def test_shift_by_one() -> None:

@@ -15,7 +15,7 @@ TITLE = "Multi-head attention"
 
 def test_figures_and_words_are_those_of_the_trace() -> None:
     at = {"sentence": TOM, "layer": "3", "head": "5", "token": "4"}
-    app = open_page(TITLE, **at)
+    app = open_page(TITLE, scene="split", **at)
     assert lines(app, "error") == lines(app, "note") == []
     record = stories_trace(TOM).attention[3]
     np.testing.assert_allclose(numbers(chart(app, "several-z").data[0]["z"]), record.z[:, 4])

@@ -58,7 +58,7 @@ def test_nearest_tokens_are_those_of_the_embedding(token: int) -> None:
     assert "near_count" in query_of(app)
     longer = lengths[np.argsort(-by_dot)[:6]].mean()
     assert f"by dot product {longer:.2f}; that of “" in lesson(app)
-    assert f"has {lengths[token_id]:.2f}, and all 4,096 have a mean of {lengths.mean():.2f}" in (
+    assert f"is {lengths[token_id]:.2f} long, and all 4,096 are {lengths.mean():.2f}" in (
         lesson(app)
     )
 

@@ -20,5 +20,5 @@ PAGE = Page(
         "padding": padding.draw,
         "edit": edit.draw,
     },
-    wide=("kinds", "shift", "loss", "order", "reach", "padding", "edit"),
+    wide=("kinds", "shift", "loss", "order", "reach", "cost", "padding", "edit"),
 )

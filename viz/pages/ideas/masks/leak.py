@@ -24,6 +24,9 @@ TOO_SHORT = "One token has neither past nor future: type a sentence of two or mo
 
 def draw_loss(view: View) -> Numbers:
     """The loss and where attention goes, with the model's own mask and without any."""
+    if len(view.tokens) < 2:
+        words.notice(TOO_SHORT)
+        return {}
     everything = mask_of_kind("everything", MaskSizes(), len(view.tokens))
     open_run = masks.masked(view.handle, view.ids, everything)
     inspector.checked(WITHOUT, open_run.checking.result)
@@ -35,15 +38,10 @@ def draw_loss(view: View) -> Numbers:
         for name, run in ((WITH, view.run), (WITHOUT, open_run))
     }
     own, shares = future_shares(view.run.trace), future_shares(open_run.trace)
-    left, right = layout.two_up("loss")
-    with left:
-        if len(view.tokens) < 2:
-            words.notice(TOO_SHORT)
-        else:
-            layout.show_chart(loss_bars(losses, view.tokens), key="losses")
-    with right:
-        title = "Share of attention on later tokens, without a mask"
-        layout.show_chart(share_map(shares, title), key="future")
+    title = "Share of attention on later tokens, without a mask"
+    layout.show_charts(
+        {"losses": loss_bars(losses, view.tokens), "future": share_map(shares, title)}
+    )
     inspector.formula("model.analysis.probabilities.next_token_losses")
     for name, values in losses.items():
         inspector.note(f"{name}:")
@@ -82,7 +80,7 @@ def _leakage(view: View, n_ahead: int) -> str:
     """Which of the two numbers say nothing of how well the model predicts."""
     if not n_ahead:
         return (
-            "The second number says nothing of how well it predicts: label leakage, tokens "
+            "The loss without a mask says nothing of how well it predicts: label leakage, tokens "
             "attended to their own targets."
         )
     return (
@@ -96,7 +94,7 @@ def draw(view: View) -> Numbers:
     ids, last = view.ids, len(view.ids) - 1
     if not last:
         words.notice(TOO_SHORT)
-        return dict.fromkeys(("old", "new", "with", "without"), "–")
+        return {}
     guess = most_likely_other(view.run.trace.logits[-2], ids[-1])
     everything = mask_of_kind("everything", MaskSizes(), len(ids))
     changes = {

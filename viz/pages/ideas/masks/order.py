@@ -30,7 +30,7 @@ def draw(view: View) -> Numbers:
         r"\qquad \text{here: } (0, \dots, 0),\ z = 0"
     )
     inspector.source("model.attention.attention_pattern", "model.attention.additive_mask")
-    query = int(np.argmin(sums["after"]))
+    query = int(np.argmin(sums["after"] + sums["score_zero"]))
     row = empty_row(scores[-1])
     return {
         "head": name,

@@ -52,7 +52,7 @@ def in_words(chosen: Chosen) -> str:
     """What the mask lets tokens attend to, with its own numbers and its own sides."""
     general, sizes = WORDS[chosen.kind], chosen.sizes
     if chosen.kind == "sliding_window":
-        return f"{_near(sizes)} {general}"
+        return f"{_near(sizes)} {general}" if sizes.window > 1 else _near(sizes)
     if chosen.kind == "prefix":
         if sizes.prefix_len < 2:
             return f"{WORDS['causal']} {general}"
