@@ -7,7 +7,7 @@ nor a next-token distribution: pages that need them are not offered for it.
 from collections.abc import Iterable
 
 REASONS = {
-    "decoder": "it does not say how a text goes on",
+    "decoder": "it is no decoder, which says how a text goes on",
     "projections": "what its heads write was not found",
     "blocks": "what its blocks add to a stream was not found",
     "edits": "its residual stream could not be followed through one stack",

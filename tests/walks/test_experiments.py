@@ -15,7 +15,8 @@ GIRL = "The girl lost the ball, so"
 
 
 def click(page: Page, key: str, row: int, column: int) -> None:
-    """Click a cell of a map, or a bar."""
+    """Click a cell of a map, or a bar, once all of it is there: a page settles between pieces."""
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     page.evaluate(PLACE, [key, 0, row, column])
     settle(page)  # a figure that was out of sight is drawn once it is scrolled to
     with settling(page):

@@ -80,7 +80,7 @@ def _mask_in_words(view: View) -> dict[str, str]:
     seen = own_mask(view.config, len(view.tokens)).sum(axis=1).tolist()
     return {
         "mask": view.config.mask.replace("_", " "),
-        "counts": ", the next to ".join(map(str, seen[:3])),
+        "counts": f"{', the next to '.join(map(str, seen[:3]))} token{'s' * (seen[:3] != [1])}",
         "tells": "so the mask tells the model where each stands. This is how a model without "
         "positions still learns order."
         if len(set(seen)) > 1
