@@ -108,8 +108,14 @@ def _rows(table: str) -> list[dict[str, str]]:
 
 def lesson(app: AppTest) -> str:
     """What the lesson says of the figure beside it."""
-    (body,) = (e.proto.body for e in app.get("html") if '"hl-tour"' in e.proto.body)
-    return html.unescape(re.sub("<[^>]*>", "", body.partition("</header>")[2]))
+    (text,) = told(app)
+    return text
+
+
+def told(app: AppTest) -> list[str]:
+    """What lessons say on a page, without their titles."""
+    bodies = [e.proto.body for e in app.get("html") if '"hl-tour"' in e.proto.body]
+    return [html.unescape(re.sub("<[^>]*>", "", x.partition("</header>")[2])) for x in bodies]
 
 
 def inspected(app: AppTest, part: str) -> AppTest:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.apps import TOM, charts, open_page
+from tests.viz.apps import TOM, charts, open_page, told
 from tests.viz.builders import PAGES, csv_rows
 from viz import studio
 from viz.frame import inspector
@@ -75,10 +75,16 @@ def name_of(of: Opened) -> str:
 
 def described(of: Opened, app: AppTest) -> str:
     """Its charts: what they are called and say; nothing of numbers and tokens."""
-    found = [line for sent in charts(app) for line in _lines(sent, of[0] in FILLING)]
+    found = [f"  told: {_rounded(text)}" for text in told(app)]
+    found += [line for sent in charts(app) for line in _lines(sent, of[0] in FILLING)]
     if of[0] not in FILLING:
         found += [f"  file {name}: {line}" for name, lines in FILES.items() for line in lines]
     return "\n".join([f"== {name_of(of)}", *found])
+
+
+def _rounded(text: str) -> str:
+    """Words with the digits of their numbers that every machine agrees on."""
+    return re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", lambda found: _cell(found[0]), text)
 
 
 def _lines(sent: dict, is_filling: bool) -> Iterator[str]:
