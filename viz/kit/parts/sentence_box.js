@@ -22,6 +22,8 @@ const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold u
 
 /** @extends {Instrument<SentenceBoxData>} */
 export class SentenceBox extends Instrument {
+  #fitted = 0; // the width for which it is as high as its text
+
   /** @param {Place} place */
   constructor(place) {
     super(place, QUIET_MS);
@@ -42,7 +44,9 @@ export class SentenceBox extends Instrument {
     });
     this.label = html("label", { class: "hl-floating", for: this.box.id });
     root.replaceChildren(this.label, this.box);
-    this.lifetime.watchSize(root, () => this.#fit());
+    this.lifetime.watchSize(root, () => {
+      if (root.clientWidth !== this.#fitted) this.#fit();
+    });
   }
 
   #typed() {
@@ -52,6 +56,7 @@ export class SentenceBox extends Instrument {
 
   /** As high as its text, up to the height the style sheet allows. */
   #fit() {
+    this.#fitted = this.root.clientWidth;
     this.box.style.height = "0";
     const { borderTopWidth, borderBottomWidth } = getComputedStyle(this.box);
     const borders = parseFloat(borderTopWidth) + parseFloat(borderBottomWidth);
