@@ -41,7 +41,16 @@ def _measured(summary: TimingSummary) -> None:
         for name, seconds in lines.items()
         if summary.spread <= UNSTEADY
     }
-    _rates(summary, longest)
+    rates = (summary.prefill, summary.decode)
+    prefill, decode = ("–" if rate is None else f"{rate:,.0f}" for rate in rates)
+    metrics = {
+        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
+        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
+        "Prefill, tokens/s": prefill,
+        "Decode, tokens/s": decode,
+    }
+    for column, (label, text) in zip(st.columns(4), metrics.items(), strict=True):
+        column.metric(label, text)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
     chart = timing_lines(lines, fits, fitted_from, title)
     layout.show_chart(chart, key="pace")
@@ -69,19 +78,3 @@ def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
         f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
         f"a time.{fitted if fitted_from else ''}"
     )
-
-
-def _rates(summary: TimingSummary, longest: int) -> None:
-    slow, fast = summary.without[longest], summary.with_cache[longest]
-    figures = {
-        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
-        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
-        "Prefill, tokens/s": _per_second(summary.prefill),
-        "Decode, tokens/s": _per_second(summary.decode),
-    }
-    for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
-        column.metric(label, text)
-
-
-def _per_second(rate: float | None) -> str:
-    return "–" if rate is None else f"{rate:,.0f}"
