@@ -3,7 +3,7 @@
 from model.analysis.ablation import Part
 from viz.charts.chart import Axis, numbered
 from viz.figures.attribution import Estimates, part_map
-from viz.frame import answers, controls, gradual, layout, memory, settings, state
+from viz.frame import answers, controls, gradual, layout, memory
 from viz.pages.experiments.ablation.shared import Experiment
 from viz.runs import ablating
 
@@ -46,8 +46,7 @@ def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
     off = [place for part, place in places.items() if part.text in experiment.off]
 
     def switch(head: int, query: int) -> None:
-        part = found.parts[head * n_queries + query]
-        state.put((settings.OFF, list(experiment.toggled(part.text))))
+        experiment.switch(found.parts[head * n_queries + query])
 
     chart = part_map(
         (numbered("head", "H", n_heads), Axis("position", names=labels, numbered=True)),

@@ -14,19 +14,13 @@ from viz.runs.explaining import MOST_TOKENS, Explaining
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
 
 
-TWO_STACKS = (
-    "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a translation, "
-    "which goes through two, has neither."
-)
-
-
 def section(shown: Shown) -> None:
     """What each token is worth by measures that follow attention through all layers."""
     work = shown.work
     start = (
         "from a black picture to this one"
         if shown.is_picture
-        else ("from the mean embedding of the vocabulary to the tokens’ own")
+        else "from the mean embedding of the vocabulary to the tokens’ own"
     )
     layout.section(
         "From the last token through all layers"
@@ -48,23 +42,19 @@ def section(shown: Shown) -> None:
     chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
     layout.show_chart(chart, key="token-worth")
     if not len(work.flows):
-        words.caption(TWO_STACKS)
-    _table(shown, rows)
-    _completeness(work)
-
-
-def _table(shown: Shown, rows: dict[str, np.ndarray]) -> None:
-    """How well each measure ranks the tokens as their removal does, and which it finds largest."""
-    removed, *others = rows
+        words.caption(
+            "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a "
+            "translation, which goes through two, has neither."
+        )
+    removed, *others = (np.abs(values) for values in rows.values())
     words.table(
         {
-            "measure": others,
-            f"ρ with |{removed}|": [
-                or_none(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
-            ],
-            "largest at": [Word(shown.tokens[int(np.abs(rows[name]).argmax())]) for name in others],
+            "measure": list(rows)[1:],
+            "ρ with |removed|": [or_none(spearman(values, removed), 3) for values in others],
+            "largest at": [Word(shown.tokens[int(values.argmax())]) for values in others],
         }
     )
+    _completeness(work)
 
 
 def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
@@ -85,25 +75,16 @@ def _completeness(work: Explaining) -> None:
     words.facts(
         [
             (digits(total), "sum of the integrated gradients"),
-            (
-                digits(found.value - found.baseline),
-                "difference they explain",
-            ),
+            (digits(found.value - found.baseline), "difference they explain"),
             (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
         ]
     )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.INTEGRATED.latex,
-        formulas.INTEGRATED.reference,
-    )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.complete_with_numbers(total, found.value, found.baseline),
-    )
-    inspector.formula(
-        "model.analysis.flow.rollout", formulas.ROLLOUT.latex, formulas.ROLLOUT.reference
-    )
+    name, written = "model.analysis.input_gradients.integrated", formulas.INTEGRATED
+    inspector.formula(name, written.latex, written.reference)
+    numbers = formulas.complete_with_numbers(total, found.value, found.baseline)
+    inspector.formula(name, numbers)
+    rollout = formulas.ROLLOUT
+    inspector.formula("model.analysis.flow.rollout", rollout.latex, rollout.reference)
     inspector.check(
         found.error <= COMPLETE,
         f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "

@@ -24,14 +24,15 @@ def section(shown: Shown) -> None:
         words.notice("The text is too long for a backward pass: nothing is estimated.")
         return
     exact, estimate = shown.shares(filling.exact), shown.shares(filling.estimate)
-    rho = {name: or_none(spearman(exact[name], estimate[name]), 3) for name in GRIDS}
     grids = ({TITLES[name]: shares[name] for name in GRIDS} for shares in (exact, estimate))
     layout.show_chart(estimate_scatter(*grids), key="patching-estimate")
     words.table(
         {
             "grid": [TITLES[name] for name in GRIDS],
             "runs": [str(exact[name].size) for name in GRIDS],
-            "rank correlation ρ": [rho[name] for name in GRIDS],
+            "rank correlation ρ": [
+                or_none(spearman(exact[name], estimate[name]), 3) for name in GRIDS
+            ],
             "largest error": [
                 or_none(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
             ],
