@@ -72,12 +72,7 @@ def _write_on(view: View, shown: Shown) -> None:
 
 
 def _write(
-    growth: Growth,
-    view: View,
-    request: Request,
-    now: Sampling,
-    pressed: str | None,
-    n_tokens: int,
+    growth: Growth, view: View, request: Request, now: Sampling, pressed: str | None, n_tokens: int
 ) -> Growth:
     """Do what was asked for, and write on, unless the browser itself asks for more."""
     is_steered = growth.writing.steer(now)  # what that does shall be seen at once

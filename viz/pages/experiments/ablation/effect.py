@@ -139,9 +139,7 @@ def _any_neuron(experiment: Experiment) -> None:
     }
     names = {name: layer_name(part, view.run.trace) for name, part in layers.items()}
     setting = settings.NEURONS_OF.given(
-        options=list(layers),
-        default=f"{view.run.trace.main.name}.0",
-        words=names.__getitem__,
+        options=list(layers), default=f"{view.run.trace.main.name}.0", words=names.__getitem__
     )
     with layout.slim_row("any-neuron"):
         chosen = layers[controls.select(setting, width=170)]

@@ -5,17 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from viz.figures.heads import Measured, head_scatter
-from viz.frame import (
-    controls,
-    folder,
-    gradual,
-    inspector,
-    layout,
-    memory,
-    settings,
-    state,
-    words,
-)
+from viz.frame import controls, folder, gradual, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.kit.parts.attention import STATE, attention_part

@@ -35,10 +35,7 @@ def draw(reading: Reading) -> None:
         {
             "word": [*(TRAITS[trait].word for trait in shown), NO_ROLE],
             "measure": [*(f"{MEASURES[t[0]].name} {in_words(t)}" for t in shown), "none of these"],
-            "heads": [
-                *(f"{len(h)} of {total}" for h in heads),
-                f"{n_none} of {total}",
-            ],
+            "heads": [*(f"{len(h)} of {total}" for h in heads), f"{n_none} of {total}"],
             "the clearest": [
                 *(_clearest(reading, t, h) for t, h in zip(shown, heads, strict=True)),
                 "",
