@@ -7,7 +7,7 @@ from viz import runs
 from viz.digits import digits
 from viz.frame import links
 from viz.frame.answers import probability_of
-from viz.frame.said import Said, Word
+from viz.frame.said import Piece, Said, Word
 from viz.frame.view import View
 from viz.labels import token_labels, visible
 from viz.pages.experiments.ablation.shared import name_of
@@ -45,9 +45,9 @@ def _induction(view: View) -> Highlight | None:
     said = [
         f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
         f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
-        "that token next: from “",
-        *(_token(view, edge.query), "” to “", _token(view, edge.key)),
-        f"” with weight {digits(edge.value, 2)}, {_p(probability)}.",
+        "that token next: from ",
+        *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
+        f" with weight {digits(edge.value, 2)}, {_p(probability)}.",
     ]
     return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
 
@@ -82,15 +82,15 @@ def _most_carried(view: View) -> Highlight | None:
     pattern = view.run.trace.record(found.site).pattern
     weight = digits(float(pattern[found.head, found.query, found.key]), 2)
     said = [
-        *("“", _token(view, found.query), "” → “", _token(view, found.key)),
-        f"” adds a vector of length {digits(found.value, 1)}, the longest of all: its weight "
+        *(*_token(view, found.query), " → ", *_token(view, found.key)),
+        f" adds a vector of length {digits(found.value, 1)}, the longest of all: its weight "
         f"{weight}, times its value through W_O.",
     ]
     return f"{_name(view, found)} carries most", said, _cell(view, found)
 
 
-def _token(view: View, place: int) -> Word:
-    return Word(token_labels(view.tokens)[place])
+def _token(view: View, place: int) -> list[Piece]:
+    return ["“", Word(token_labels(view.tokens)[place]), f"” ({place})"]
 
 
 def _name(view: View, found: Found) -> str:

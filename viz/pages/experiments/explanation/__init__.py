@@ -173,7 +173,9 @@ def _one(shown: Shown) -> None:
         "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
     )
-    words.pair(shown.asker, shown.labels[arrow[2]], f"L{arrow[0]} H{arrow[1]}:")
+    layer, head, key = arrow
+    asker, to = f"{shown.asker} ({shown.query})", f"{shown.labels[key]} ({key})"
+    words.pair(asker, to, f"L{layer} H{head}:")
     words.facts(
         [
             *((digits(float(x[arrow])), MEASURE.words(name)) for name, x in shown.measures.items()),

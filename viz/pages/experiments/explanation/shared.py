@@ -74,19 +74,18 @@ class Shown:
 
     @cached_property
     def names(self) -> list[str]:
-        """Every arrow in words."""
-        return [self.name(arrow) for arrow in np.ndindex(self.work.effects.shape)]
+        """Every arrow in words, as L3 H4: “so” (6) → “girl” (1)."""
+        asker = f"“{self.asker}” ({self.query})"
+        return [
+            f"L{layer} H{head}: {asker} → “{self.labels[key]}” ({key})"
+            for layer, head, key in np.ndindex(self.work.effects.shape)
+        ]
 
-    def name(self, arrow: Sequence[int]) -> str:
-        """An arrow in words, as L3 H4: “so” → “girl”."""
-        layer, head, key = arrow
-        return f"L{layer} H{head}: “{self.asker}” → “{self.labels[key]}”"
-
-    def said(self, arrow: Sequence[int]) -> list[Piece]:
-        """An arrow as its words and numbers."""
+    def said(self, arrow: Arrow) -> list[Piece]:
+        """The same of one arrow, its tokens in their own direction."""
         layer, head, key = arrow
         asker, to = Word(self.asker), Word(self.labels[key])
-        return [f"L{layer} H{head}: “", asker, "” → “", to, "”"]
+        return [f"L{layer} H{head}: “", asker, f"” ({self.query}) → “", to, f"” ({key})"]
 
     def link(self, arrow: Arrow) -> str:
         """The address of the edge on Attention."""

@@ -3,7 +3,6 @@
 from model.survey.stored import Strongest
 from viz.digits import digits
 from viz.frame import layout, links, words
-from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.look_inside.heads.measures import MEASURES
@@ -35,8 +34,8 @@ def _woken(found: Strongest) -> None:
         words.caption(
             f"Test picture {found.number} activates it most; the edge that moves most in it:"
         )
-    labels = (visible(token) for token in (found.query_token, found.key_token))
-    query, key = map(Word, labels) if found.text else labels
+    query = f"{visible(found.query_token)} ({found.query})"
+    key = f"{visible(found.key_token)} ({found.key})"
     words.pair(query, key, "")
     weight, norm = digits(found.weight, 3), digits(found.norm, 2)
     words.caption(f"weight {weight}, ‖αv·W_O‖ {norm}, as the survey has it")
