@@ -54,7 +54,15 @@ def _measured(summary: TimingSummary) -> None:
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
     chart = timing_lines(lines, fits, fitted_from, title)
     layout.show_chart(chart, key="pace")
-    _say_how_measured(summary, fitted_from if fits else None)
+    dotted = (
+        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
+        "starting each operation costs more than the arithmetic. With more tokens the power nears "
+        "2 without the cache, since every token is compared with every other, and 1 with it."
+    )
+    st.caption(
+        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
+        f"a time.{dotted if fits else ''}"
+    )
     inspector.source(
         "model.analysis.timing.time_tokens",
         "model.analysis.timing.medians",
@@ -66,15 +74,3 @@ def _measured(summary: TimingSummary) -> None:
         f"{ALLOWED_ERROR:.0e}).",
     )
     say_disturbed(summary.spread)
-
-
-def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
-    fitted = (
-        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
-        "starting each operation costs more than the arithmetic. With more tokens the power nears "
-        "2 without the cache, since every token is compared with every other, and 1 with it."
-    )
-    st.caption(
-        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
-        f"a time.{fitted if fitted_from else ''}"
-    )

@@ -6,7 +6,7 @@ from viz.digits import digits
 from viz.frame import answers, controls, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
-from viz.pages.experiments.ablation import costs, effect, positions, pruning
+from viz.pages.experiments.ablation import costs, effect, pruning
 from viz.pages.experiments.ablation.shared import (
     WORDS,
     Experiment,
@@ -25,7 +25,7 @@ def render(view: View) -> None:
     costs.section(experiment)
     _say_what_is_off(experiment)
     _facts(experiment, position)
-    positions.section(experiment)
+    costs.at_positions(experiment)
     effect.section(experiment, position)
     if {"neurons", "parts"} <= view.offers:
         effect.neurons(experiment, position)

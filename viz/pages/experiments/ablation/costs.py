@@ -1,20 +1,21 @@
-"""What each part costs: maps of estimates, which become exact while one looks."""
+"""What each part costs, alone and at each position: estimates, which become exact meanwhile."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from model.analysis.ablation import Part
 from model.worked_out import WorkedOut
-from viz.charts.chart import Axis
+from viz.charts.chart import Axis, numbered
 from viz.digits import or_none
 from viz.figures.attribution import Estimates, head_axes, part_map
-from viz.frame import gradual, layout, words
+from viz.frame import answers, controls, gradual, layout, memory, words
 from viz.frame.view import View
 from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_of
 from viz.runs import ablating
 
-RANKING = "ranking"
+RANKING, POSITIONS, BUTTON = "ranking", "position-ranking", "positions"
 SUBLAYERS = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
 
 
@@ -44,7 +45,8 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         site = experiment.view.site
         own = Part(site.stack, site.address.rpartition(".")[2], site.layer)
         chosen = (rows.index(layer_name(own, trace)), experiment.view.head)
-        _map(experiment, ranking, places, axes, "head", chosen)
+        shown = ("head-costs", "Cost of each head: click one")
+        _map(experiment, ranking, places, axes, shown, chosen)
     with right:
         sublayers = [part for part in ranking.parts if part.unit is None]
         modules = [name for name in SUBLAYERS if any(part.module == name for part in sublayers)]
@@ -55,7 +57,8 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
             for part, layer in layer_of.items()
         }
         columns = Axis("sublayer", names=[SUBLAYERS[name] for name in modules])
-        _map(experiment, ranking, places, (Axis("layer", names=rows), columns), "sublayer", None)
+        shown = ("sublayer-costs", "Cost of each sublayer: click one")
+        _map(experiment, ranking, places, (Axis("layer", names=rows), columns), shown)
     _say_ranking(experiment.view, ranking)
 
 
@@ -64,10 +67,11 @@ def _map(
     ranking: ablating.Ranking,
     parts: dict[tuple[int, int], Part],
     axes: tuple[Axis, Axis],
-    what: str,
-    chosen: tuple[int, int] | None,
+    shown: tuple[str, str],
+    chosen: tuple[int, int] | None = None,
 ) -> None:
-    """One map of costs, of parts by their place; a click switches that part."""
+    """One map of costs, of parts by their place; `shown` are its key and title. Clicks switch."""
+    key, title = shown
     shape = len(axes[0].names or ()), len(axes[1].names or ())
     grid, guessed, estimated = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     filling, numbers = ranking.filling, {part: i for i, part in enumerate(ranking.parts)}
@@ -84,11 +88,10 @@ def _map(
             experiment.switch(part)
 
     estimates = Estimates(estimated, guessed, "not there, or not computed yet")
-    title = f"Cost of each {what}: click one"
     chart = part_map(
         axes, grid, ("cost", "nats"), title, chosen=chosen, off=off, estimates=estimates
     )
-    layout.show_chart(chart, key=f"{what}-costs", on_pick=switch)
+    layout.show_chart(chart, key=key, on_pick=switch)
 
 
 def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
@@ -103,3 +106,27 @@ def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
         f"{'' if ranking.filling.is_done else 'So far: '}The head that costs most is "
         f"{said(most)}, the one that costs least {said(least)}."
     )
+
+
+def at_positions(experiment: Experiment) -> None:
+    """What each head of the chosen layer costs at each query: a button, and the map it begins."""
+    view = experiment.view
+    site, n_heads, n_queries = view.site, view.record.n_heads, view.record.q.shape[1]
+    made_with = (view.run.key, view.attention, view.layer)
+    ranking: ablating.Ranking | None = memory.remembered(POSITIONS, made_with)
+    if memory.pressed(BUTTON):
+        layer = Part(site.stack, site.address.rpartition(".")[2], site.layer)
+        every = np.ndindex(n_heads, n_queries)
+        parts = [replace(layer, unit=head, query=query) for head, query in every]
+        ranking = experiment.ranking(parts)
+        memory.remember(POSITIONS, made_with, ranking)
+    if ranking is None:
+        name = f"Cost of the heads of L{view.layer} at each position"
+        controls.button(BUTTON, "begin", name, "grid_on")
+        return
+    parts = {divmod(i, n_queries): part for i, part in enumerate(ranking.parts)}
+    queries = answers.labels_of(view.run.trace.stream(view.record.queries))
+    axes = numbered("head", "H", n_heads), Axis("position", names=queries, numbered=True)
+    shown = ("position-costs", f"Cost of each head of L{view.layer} at one position alone")
+    draw = partial(_map, experiment, ranking, parts, axes, shown)
+    gradual.fill(ranking.filling, draw, key="gradual-positions")

@@ -4,19 +4,19 @@ from itertools import groupby
 
 import numpy as np
 
+from model.analysis.exact import spearman
 from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import OVER_HEADS, Patched
+from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates
-from viz.figures.patching import Grid, patch_map
+from viz.figures.patching import Grid, estimate_scatter, patch_map
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
-from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown
 from viz.runs.patching import Request, patch
@@ -90,7 +90,7 @@ def _patch(shown: Shown) -> None:
     _pair(shown)
     _cell(shown)
     if work.filling.is_done:
-        estimate.section(shown)
+        _estimates(shown)
         _check(shown)
     _inspect(shown)
 
@@ -217,6 +217,41 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     query = shown.link("Attention", shown.second, attention=attention, layer=layer)
     ways.append(words.Way(f"The second {shown.kind}", "Its attention in this layer.", query=query))
     words.ways(ways)
+
+
+# --- the estimates ----------------------------------------------------------------------------
+
+
+def _estimates(shown: Shown) -> None:
+    layout.section(
+        "Attribution patching",
+        "One backward pass estimates every cell at once.",
+        "Gradient of the metric in the run that values are put into, times the difference of the "
+        "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
+        "norms, softmax and the feed-forward are not.",
+    )
+    filling = shown.work.filling
+    if np.isnan(filling.estimate).all():
+        words.notice("The text is too long for a backward pass: nothing is estimated.")
+        return
+    exact, estimate = shown.shares(filling.exact), shown.shares(filling.estimate)
+    grids = ({TITLES[name]: shares[name] for name in GRIDS} for shares in (exact, estimate))
+    layout.show_chart(estimate_scatter(*grids), key="patching-estimate")
+    words.table(
+        {
+            "grid": [TITLES[name] for name in GRIDS],
+            "runs": [str(exact[name].size) for name in GRIDS],
+            "rank correlation ρ": [
+                or_none(spearman(exact[name], estimate[name]), 3) for name in GRIDS
+            ],
+            "largest error": [
+                or_none(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
+            ],
+        }
+    )
+
+
+# --- the rest ---------------------------------------------------------------------------------
 
 
 def _check(shown: Shown) -> None:
