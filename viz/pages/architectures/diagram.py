@@ -152,10 +152,12 @@ def _detail(part: Part, facts: Facts) -> str:
 def _feed_forward(part: Part, facts: Facts) -> str:
     """Its width, where one matrix makes what it writes, its function, and what else it reads."""
     d_model = part.shape[-1]
-    width = [f"{d_model:,} → {part.width:,} → {d_model:,}"] if part.width else []
-    known = [FEEDFORWARDS[facts.feedforward]] if facts.feedforward in FEEDFORWARDS else []
-    beside = ["beside attention: both read the same"] if part.reads == STREAMS[0] else []
-    return ", ".join((*width, *known, *beside))
+    found = [
+        f"{d_model:,} → {part.width:,} → {d_model:,}" if part.width else "",
+        FEEDFORWARDS.get(facts.feedforward or "", ""),
+        "beside attention: both read the same" if part.reads == STREAMS[0] else "",
+    ]
+    return ", ".join(filter(None, found))
 
 
 def _heads(part: Part) -> str:

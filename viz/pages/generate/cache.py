@@ -176,29 +176,25 @@ def _sizes(known: list[KnownModel]) -> int:
 
 
 def _row(model: KnownModel, n_tokens: int) -> dict[str, Said]:
-    """One model of the table; what equals the published cache says so."""
+    """One model of the table, with the values that its layers keep of a token, as published.
+
+    A cache that equals the published one says so.
+    """
     sizes = cache_variants(model, n_tokens)
     same = {
         "full_heads": model.n_kv_heads == model.n_heads and not model.latent,
         "grouped": model.n_kv_heads == 8,
         "latent": bool(model.latent),
     }
-    texts: dict[str, Said] = {
-        name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
-        for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
+    kept = f"2 × {model.n_kv_heads} × {model.d_head}"
+    row: dict[str, Said] = {
+        "model": model.name,
+        "values per token": f"{model.n_layers} × {model.latent or kept}",
     }
-    return {"model": model.name, "values per token": _values_per_token(model)} | {
-        **texts,
-        "context": f"{model.max_seq_len:,}",
-        "source": model.source,
-    }
-
-
-def _values_per_token(model: KnownModel) -> str:
-    """How many values are cached per token: layers × those of one layer, as published."""
-    if model.latent:
-        return f"{model.n_layers} × {model.latent}"
-    return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
+    for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True):
+        said = "= published" if same.get(key) else bytes_text(n_bytes or 0)
+        row[name] = "–" if n_bytes is None else said
+    return row | {"context": f"{model.max_seq_len:,}", "source": model.source}
 
 
 def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
