@@ -169,26 +169,20 @@ def _cell(reading: Reading) -> None:
 
 
 def _formulas(reading: Reading) -> None:
-    lens, at = reading.lens, (reading.row, reading.at)
+    lens, at, name = reading.lens, (reading.row, reading.at), "model.analysis.lens.logit_lens"
     written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
-    inspector.formula("model.analysis.lens.logit_lens", written.latex, written.reference)
+    inspector.formula(name, written.latex, written.reference)
     best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
-    inspector.beside_formula(
-        lambda: words.token_line(
-            f"The most likely token after L{reading.view.layer} at position {reading.position}:",
-            best,
-        )
+    line = f"The most likely token after L{reading.view.layer} at position {reading.position}:"
+    inspector.beside_formula(lambda: words.token_line(line, best))
+    numbers = lens_with_numbers(
+        float(lens.logits[at][0]),
+        float(lens.log_total[at]),
+        len(reading.vocabulary),
+        float(lens.entropy[at]),
+        int(lens.rank[at]) + 1,
     )
-    inspector.formula(
-        "model.analysis.lens.logit_lens",
-        lens_with_numbers(
-            float(lens.logits[at][0]),
-            float(lens.log_total[at]),
-            len(reading.vocabulary),
-            float(lens.entropy[at]),
-            int(lens.rank[at]) + 1,
-        ),
-    )
+    inspector.formula(name, numbers)
     inspector.note(
         "p is the probability of that token, H the entropy, rank the place of the final answer. "
         "Only the last layer is what the model predicts. Earlier ones need not be meant to be "

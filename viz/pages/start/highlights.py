@@ -4,7 +4,7 @@ from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
 from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settled_from
 from viz import runs
-from viz.digits import digits
+from viz.digits import digits, equals
 from viz.frame import links
 from viz.frame.answers import probability_of
 from viz.frame.said import Piece, Said, Word
@@ -47,7 +47,7 @@ def _induction(view: View) -> Highlight | None:
         f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
         "that token next: from ",
         *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
-        f" with weight {digits(edge.value, 2)}, {_p(probability)}.",
+        f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.",
     ]
     return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
 
@@ -62,11 +62,12 @@ def _settled(view: View) -> Highlight | None:
     if row == n_layers:
         return None
     answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
+    p = f"p {equals(float(lens.probs[row, -1, 0]), 2)}"
     where = f"after L{row - 1}" if row else "before the first layer"
     said = [
         f"After {row} of {n_layers} layers the logit lens has “",
         Word(answer),
-        f"” as the most likely next token, and keeps it: {_p(float(lens.probs[row, -1, 0]))}.",
+        f"” as the most likely next token, and keeps it: {p}.",
     ]
     link = links.to(view, "Logit lens", layer=max(row - 1, 0), token=last)
     return f"The answer is there {where}", said, link
@@ -103,9 +104,3 @@ def _cell(view: View, found: Found) -> str:
     """The address of an edge on Attention."""
     where = {"layer": found.site.layer, "head": found.head}
     return links.to(view, "Attention", **where, cell=f"{found.query}-{found.key}")
-
-
-def _p(probability: float) -> str:
-    """As p = 0.12, or p < 0.01."""
-    said = digits(probability, 2)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"

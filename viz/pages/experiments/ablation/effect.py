@@ -108,11 +108,11 @@ def neurons(experiment: Experiment, position: int) -> None:
         "the chosen position, with nothing off. A neuron is off at every position.",
     )
     token = int(answers.logits_of(view.run)[position].argmax())
-    found = attributing.attribution(view.handle, view.run, view.run.key, position, token, None)
-    order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST_NEURONS]
-    n = found.neurons.shape[1]
-    stack = view.run.trace.main.name
-    parts = [Part(stack, "ffn", int(place) // n, int(place) % n) for place in order]
+    run, stack = view.run, view.run.trace.main.name
+    shares = attributing.attribution(view.handle, run, run.key, position, token, None).neurons
+    order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]
+    places = (divmod(int(place), shares.shape[1]) for place in order)
+    parts = [Part(stack, "ffn", layer, neuron) for layer, neuron in places]
     names = [
         f"L{part.layer} N{part.unit}{' off' if part.text in experiment.off else ''}"
         for part in parts
@@ -121,8 +121,7 @@ def neurons(experiment: Experiment, position: int) -> None:
     def switch(row: int, _: int) -> None:
         experiment.switch(parts[row])
 
-    values = found.neurons.ravel()[order]
-    chart = named_bars(names, values, "share in the logit", "Neurons: click one")
+    chart = named_bars(names, shares.ravel()[order], "share in the logit", "Neurons: click one")
     layout.show_chart(chart, key="neurons-off", on_pick=switch)
     _any_neuron(experiment)
 

@@ -40,11 +40,6 @@ class Shown:
             self.work.filling.point(list(arrows).index(text))
         return arrows[text]
 
-    @property
-    def is_picture(self) -> bool:
-        """Whether what is given is a picture."""
-        return self.view.run.trace.main.pixels is not None
-
     @cached_property
     def labels(self) -> Sequence[str]:
         """What the query attends to."""
@@ -58,8 +53,7 @@ class Shown:
     @cached_property
     def asker(self) -> str:
         """The token whose arrows these are."""
-        row = self.one.labels[self.group.split(".", maxsplit=1)[0]]
-        return row[self.query]
+        return self.one.labels[self.group.split(".", maxsplit=1)[0]][self.query]
 
     @property
     def asks(self) -> str:
@@ -69,8 +63,8 @@ class Shown:
     @property
     def measures(self) -> dict[str, np.ndarray]:
         """Arrows by each measure, (L, H, T)."""
-        found = self.work.measured
-        return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
+        of = self.work.measured
+        return {"weights": of.weights, "norms": of.norms, "gradients": of.gradients}
 
     @cached_property
     def names(self) -> list[str]:

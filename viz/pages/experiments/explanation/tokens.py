@@ -3,13 +3,14 @@
 import numpy as np
 
 from model.analysis.exact import spearman
+from model.analysis.input_gradients import Integrated
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows
 from viz.frame import inspector, layout, words
 from viz.frame.said import Word
 from viz.pages.experiments.explanation.shared import Shown
-from viz.runs.explaining import MOST_TOKENS, Explaining
+from viz.runs.explaining import MOST_TOKENS
 
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
 
@@ -19,7 +20,7 @@ def section(shown: Shown) -> None:
     work = shown.work
     start = (
         "from a black picture to this one"
-        if shown.is_picture
+        if shown.view.run.trace.main.pixels is not None
         else "from the mean embedding of the vocabulary to the tokens’ own"
     )
     layout.section(
@@ -38,7 +39,13 @@ def section(shown: Shown) -> None:
             f"sentences of up to {MOST_TOKENS}."
         )
         return
-    rows = _token_measures(work)
+    of_one_stack = {"rollout": work.rollout, "flow": work.flows} if len(work.flows) else {}
+    rows = {
+        "removed": work.token_effects,
+        "mean weight": work.measured.token_weights,
+        **of_one_stack,
+        "integrated gradients": work.integrated.attributions,
+    }
     chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
     layout.show_chart(chart, key="token-worth")
     if not len(work.flows):
@@ -54,23 +61,11 @@ def section(shown: Shown) -> None:
             "largest at": [Word(shown.tokens[int(values.argmax())]) for values in others],
         }
     )
-    _completeness(work)
+    _completeness(work.integrated)
 
 
-def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
-    assert work.integrated is not None
-    of_one_stack = {"rollout": work.rollout, "flow": work.flows} if len(work.flows) else {}
-    return {
-        "removed": work.token_effects,
-        "mean weight": work.measured.token_weights,
-        **of_one_stack,
-        "integrated gradients": work.integrated.attributions,
-    }
-
-
-def _completeness(work: Explaining) -> None:
-    found = work.integrated
-    assert found is not None
+def _completeness(found: Integrated) -> None:
+    """Whether they sum to what they explain."""
     total = float(found.attributions.sum())
     words.facts(
         [
