@@ -1,7 +1,7 @@
 """Shares in a logit as charts: a waterfall, maps of parts, signed bars over tokens and by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from viz.labels import LINE
 
 HEIGHT = 380  # pixels
 SUM = "sum"
-DOT = Pen("text", None, size=4, opacity=0.6)
+DOT, DOTTED = Pen("text", None, opacity=0.6), 400  # pixels that the dots of a row take at most
 Cell = tuple[int, int]  # a row and a column
 
 
@@ -60,7 +60,8 @@ class Estimates:
     def dots(self) -> list[Line]:
         """A dot on each estimate."""
         rows, columns = np.nonzero(self.cells)
-        return [Line(columns, rows, pen=DOT, quiet=True)] if len(rows) else []
+        pen = replace(DOT, size=min(4, DOTTED / self.cells.shape[-1]))
+        return [Line(columns, rows, pen=pen, quiet=True)] if len(rows) else []
 
     @property
     def says(self) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from model.trace import CLASS_TOKEN, Trace
+from model.trace import CLASS_TOKEN
 from viz import runs
 from viz.frame import blanks, heads, links, memory, state, translating, words
 from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
@@ -136,7 +136,12 @@ def show(view: View, *, plays: bool = False) -> None:
     asked = kind_of(view).ask(view)
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
     chosen |= {**_large(view), **_layers(view), **asked.chosen}
-    part = _part(view, asked, plays=plays)
+    opens = links.to(view, "Attention") + "&attention={attention}&layer={layer}&head={head}"
+    part = _part(view.run.key, view.handle, opens, asked.goal, view.run)
+    here = (view.handle, view.sentence)
+    refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
+    going = going_on(part.spec, Going(asked.why_no_more, refused, after))
+    part = part.saying({**going, "plays": plays})
     component.show(part, chosen=chosen, on_change=lambda changes: _take_over(view, asked, changes))
 
 
@@ -158,27 +163,16 @@ def _layers(view: View) -> Settings:
     return {LAYERS.name: state.value(layers), SINK.name: state.value(SINK)}
 
 
-def _part(view: View, asked: Asked, *, plays: bool) -> Part:
-    opens = links.to(view, "Attention") + "&attention={attention}&layer={layer}&head={head}"
-    part = _run_part(view.run.key, view.handle, opens, asked.goal, view.run)
-    here = (view.handle, view.sentence)
-    refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
-    going = Going(asked.why_no_more, refused, after)
-    return part.saying({**going_on(part.spec, going), "plays": plays})
-
-
 @kept
-def _run_part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
-    return home_part(_run.trace, _names(handle, goal, _run.trace), goal, opens, key)
-
-
-def _names(handle: runs.ModelHandle, goal: Goal, trace: Trace) -> Sequence[str]:
-    """What each output is called: tokens, or classes."""
-    if not goal.has_answers:
-        return []
-    if trace.main.kind == "text":
-        return _labels(handle)
-    return attributing.names_of_answers(handle, trace.logits.shape[-1])
+def _part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
+    """The part itself, with what each output is called: tokens, or classes."""
+    trace = _run.trace
+    names: Sequence[str] = []
+    if goal.has_answers and trace.main.kind == "text":
+        names = _labels(handle)
+    elif goal.has_answers:
+        names = attributing.names_of_answers(handle, trace.logits.shape[-1])
+    return home_part(trace, names, goal, opens, key)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -170,12 +170,6 @@ class Ranking:
         """What each costs, or is estimated to."""
         return dict(zip(self.parts, self.filling.values.tolist(), strict=True))
 
-    @property
-    def estimated(self) -> set[Part]:
-        """Those that were not taken away yet."""
-        known = zip(self.parts, self.filling.is_known, strict=True)
-        return {part for part, is_known in known if not is_known}
-
 
 def ranking(
     handle: ModelHandle, run: Run, parts: Sequence[Part], targets: Targets, whole: float

@@ -172,7 +172,7 @@ def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.Monk
     n = len(runs.tokenizer(runs.handle_of("some-llama", "cpu")).encode(TEXT))
     cells = f"This map is not drawn: its {n} × {n} cells are more than the 16 that a browser"
     assert sum(line.startswith(cells) for line in lines(app, "note")) == 1
-    assert chart(app, "loss-change").data and lines(app, "error") == []
+    assert chart(app, "answers").data and lines(app, "error") == []
 
 
 @pytest.mark.parametrize(

@@ -103,9 +103,8 @@ def _drawn(column: Column, facts: Facts, view: View) -> Boxes:
 def _box(part: Part, facts: Facts, view: View) -> Box:
     """A box of the diagram, a link to the view that shows it."""
     shape = " × ".join(f"{size:,}" for size in part.shape)
-    href = _address(part, facts, view)
     title, detail = _title(part, facts), _detail(part, facts)
-    return Box(part.kind, title, detail, shape, _weights(part.counts), href)
+    return Box(part.kind, title, detail, shape, _weights(part.counts), _address(part, facts, view))
 
 
 def _weights(counts: Sequence[int]) -> str:
@@ -153,10 +152,12 @@ def _detail(part: Part, facts: Facts) -> str:
 def _feed_forward(part: Part, facts: Facts) -> str:
     """Its width, where one matrix makes what it writes, its function, and what else it reads."""
     d_model = part.shape[-1]
-    width = [f"{d_model:,} → {part.width:,} → {d_model:,}"] if part.width else []
-    known = [FEEDFORWARDS[facts.feedforward]] if facts.feedforward in FEEDFORWARDS else []
-    beside = ["beside attention: both read the same"] if part.reads == STREAMS[0] else []
-    return ", ".join((*width, *known, *beside))
+    found = [
+        f"{d_model:,} → {part.width:,} → {d_model:,}" if part.width else "",
+        FEEDFORWARDS.get(facts.feedforward or "", ""),
+        "beside attention: both read the same" if part.reads == STREAMS[0] else "",
+    ]
+    return ", ".join(filter(None, found))
 
 
 def _heads(part: Part) -> str:
@@ -193,20 +194,19 @@ def _address(part: Part, facts: Facts, view: View) -> str:
 
 def _table(columns: Sequence[Column], facts: Facts) -> bytes:
     """One line for each part, in the order of the forward pass."""
-    rows = []
-    for column in columns:
-        rows += [
-            {
-                "stack": column.name,
-                "layers": len(part.counts),
-                "part": _title(part, facts),
-                "detail": _detail(part, facts),
-                "rows": part.shape[0] if part.shape else None,
-                "columns": part.shape[1] if part.shape else None,
-                "weights in all layers": part.n_parameters,
-            }
-            for part in column.parts
-        ]
+    rows = [
+        {
+            "stack": column.name,
+            "layers": len(part.counts),
+            "part": _title(part, facts),
+            "detail": _detail(part, facts),
+            "rows": part.shape[0] if part.shape else None,
+            "columns": part.shape[1] if part.shape else None,
+            "weights in all layers": part.n_parameters,
+        }
+        for column in columns
+        for part in column.parts
+    ]
     return tables.csv(rows)
 
 

@@ -31,22 +31,22 @@ def render(view: View) -> None:
     whole = runs.run(view.handle, view.sentence)
     places, _ = hidden.chosen(view.handle, view.sentence)
     in_turn = blanks.in_turn(view.handle, view.sentence)
-    found = _found(view, whole, places)
+    found = _found(view, view.run, whole, places)
     _say(view, whole, found, hidden.hardest(whole.trace.tokens, in_turn))
-    _inspect(view)
+    inspector.attention(view.record)
+    inspector.source(
+        "model.attention.scaled_dot_product",
+        "model.architectures.encoder.EncoderTransformer",
+        "model.training.objectives.masked.hide",
+    )
     left, right = layout.two_up("contexts")
     with left:
         _both_sides(view, whole, in_turn.losses)
     with right:
         _under_the_mask(view, whole, in_turn.losses, places)
     _ways_on(view, places)
-    inspector.export(
-        view,
-        {
-            **inspector.pattern_table(view),
-            "Blanks": lambda: tables.csv([one._asdict() for one in found]),
-        },
-    )
+    rows = [one._asdict() for one in found]
+    inspector.export(view, {**inspector.pattern_table(view), "Blanks": lambda: tables.csv(rows)})
 
 
 # --- what was hidden --------------------------------------------------------------------------
@@ -64,19 +64,18 @@ class Found(NamedTuple):
     best_prob: float
 
 
-def _found(view: View, whole: Run, places: Sequence[int]) -> list[Found]:
+def _found(view: View, run: Run, whole: Run, places: Sequence[int]) -> list[Found]:
+    """What a run says of hidden places, whose tokens the run on the whole sentence has."""
     labels, vocabulary = token_labels(whole.trace.tokens), runs.vocabulary(view.handle)
     found = []
     for place in places:
-        logits, token = view.run.trace.logits[place], int(whole.trace.ids[place])
+        logits, token = run.trace.logits[place], int(whole.trace.ids[place])
         probs, best = distribution(logits, Sampling()).before, int(logits.argmax())
         prob = float(probs[token])
         nats = -float(np.log(prob)) if prob else math.inf
-        best_label = told_apart(vocabulary, (token, best))[best]
-        place_rank = rank(logits, token)
-        found.append(
-            Found(place, labels[place], prob, place_rank, nats, best_label, float(probs[best]))
-        )
+        name = told_apart(vocabulary, (token, best))[best]
+        label, best_prob = labels[place], float(probs[best])
+        found.append(Found(place, label, prob, rank(logits, token), nats, name, best_prob))
     return found
 
 
@@ -96,19 +95,10 @@ def _say(view: View, whole: Run, found: Sequence[Found], hardest: int) -> None:
         words.findings([(title, "The one it is worst at here.", link)])
 
 
-def _inspect(view: View) -> None:
-    inspector.attention(view.record)
-    inspector.source(
-        "model.attention.scaled_dot_product",
-        "model.architectures.encoder.EncoderTransformer",
-        "model.training.objectives.masked.hide",
-    )
-
-
 # --- what words on the right are worth --------------------------------------------------------
 
 
-def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
+def _beside(view: View, whole: Run) -> Run | None:
     """A decoder that has the same tokens, run on the same sentence; None where there is none."""
     is_there = runs.FIRST_MODEL in runs.model_names()
     if not is_there or runs.lacking(runs.FIRST_MODEL, ("decoder",)):
@@ -116,7 +106,7 @@ def _beside(view: View, whole: Run) -> tuple[str, Run] | None:
     run = runs.run(runs.handle_of(runs.FIRST_MODEL, view.handle.device), view.sentence)
     n = min(len(run.trace.tokens), len(whole.trace.tokens), blanks.MOST_IN_TURN)
     is_same = run.trace.tokens[:n] == whole.trace.tokens[:n] and n > 1
-    return (runs.FIRST_MODEL, run) if is_same else None
+    return run if is_same else None
 
 
 def _both_sides(view: View, whole: Run, losses: np.ndarray) -> None:
@@ -125,57 +115,33 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> None:
         "What is the context on the right worth?",
         "Each token predicted with all others given, and by a decoder from those before it.",
         "−ln p in nats: 0 where the model was certain. For the encoder each token is hidden by "
-        "itself, one pass per token. The two are not the same kind of probability: the decoder’s "
-        "terms multiply to the probability of the sentence, the encoder’s do not, since each was "
-        "predicted with the others given. Compare them as surprise, not as likelihood.",
+        "itself, one pass per token. Compare the two as surprise, not as likelihood.",
     )
-    found = _beside(view, whole)
-    n = len(losses)
+    name, run, n = runs.FIRST_MODEL, _beside(view, whole), len(losses)
     if n < len(whole.trace.ids):
         words.caption(
             f"The sentence has {len(whole.trace.ids)} tokens: the first {n} are hidden in turn."
         )
-    if found is None:
-        words.notice(
-            f"No {runs.FIRST_MODEL} with the same tokens is here to compare this sentence with."
-        )
+    if run is None:
+        words.notice(f"No {name} with the same tokens is here to compare this sentence with.")
         return
-    name, run = found
     before = next_token_losses(run.trace.logits[:n], run.trace.ids[:n])
     pair = Predicted(view.model, losses), Predicted(name, before, 1)
     chart = paired_bars(whole.trace.tokens[:n], pair, "Loss of each token")
     layout.show_chart(chart, key="both-sides")
-    _worth(view, losses, (name, run, before))
-    _perplexities(view, losses, (name, run, before))
-
-
-def _worth(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
-    """The losses of both models, and how far they are apart."""
-    name, _, before = other
-    gained = float(before.sum() - losses[1:].sum())
+    own, other = float(losses[1:].sum()), float(before.sum())
     words.facts(
         [
-            (f"{digits(losses[1:].sum(), 2)} nats", f"{view.model}, all tokens but the first"),
-            (f"{digits(before.sum(), 2)} nats", f"{name}, the same tokens"),
-            (f"{digits(gained, 2)} nats", f"{name} minus {view.model}"),
+            (f"{digits(own, 2)} nats", f"{view.model}, all tokens but the first"),
+            (f"{digits(other, 2)} nats", f"{name}, the same tokens"),
+            (f"{digits(other - own, 2)} nats", f"{name} minus {view.model}"),
         ]
     )
-
-
-def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndarray]) -> None:
-    name, run, before = other
-    n = len(losses)
-    pseudo, plain = perplexity(losses), perplexity(before)
+    pseudo, plain = digits(perplexity(losses), 2), digits(perplexity(before), 2)
     words.facts(
         [
-            (
-                digits(pseudo, 2),
-                f"pseudo-perplexity of {view.model}, {n} tokens",
-            ),
-            (
-                digits(plain, 2),
-                f"perplexity of {name}, {len(before)} tokens",
-            ),
+            (pseudo, f"pseudo-perplexity of {view.model}, {n} tokens"),
+            (plain, f"perplexity of {name}, {len(before)} tokens"),
         ]
     )
     words.caption(
@@ -183,12 +149,11 @@ def _perplexities(view: View, losses: np.ndarray, other: tuple[str, Run, np.ndar
         "negative for that reason alone. Nor is it one kind of probability: only the decoder’s "
         "terms multiply to that of a sentence, after its first token, which nothing predicts."
     )
-    inspector.formula("model.analysis.blanks.predicted_in_turn")
-    inspector.formula(
-        "model.analysis.blanks.predicted_in_turn",
-        formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n),
-    )
-    inspector.source("model.analysis.blanks.predicted_in_turn", "model.analysis.blanks.perplexity")
+    in_turn = "model.analysis.blanks.predicted_in_turn"
+    inspector.formula(in_turn)
+    numbers = formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n)
+    inspector.formula(in_turn, numbers)
+    inspector.source(in_turn, "model.analysis.blanks.perplexity")
     inspector.checked(name, run.checking.result)
 
 
@@ -200,17 +165,16 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, places: Sequence
     layout.section(
         "What does a causal mask cost?",
         "The same encoder and tokens, but none may attend to what follows it.",
-        "Each token is hidden by itself and predicted from those before it. The model was never "
-        "trained with this mask, so it loses more than the words on the right: its attention was "
-        "learned for rows that are whole. A decoder is trained with the mask from the start.",
+        "Each token is hidden by itself and predicted from those before it. Attention was learned "
+        "for rows that are whole, so more is lost than the words on the right. A decoder is "
+        "trained with the mask from the start.",
     )
     is_causal = controls.flag(settings.CAUSAL)
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
     pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
-    chart = paired_bars(
-        whole.trace.tokens[:n], pair, "Loss of each token, without a mask and with one"
-    )
+    title = "Loss of each token, without a mask and with one"
+    chart = paired_bars(whole.trace.tokens[:n], pair, title)
     layout.show_chart(chart, key="under-the-mask")
     words.facts(
         [
@@ -219,30 +183,13 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, places: Sequence
         ]
     )
     if is_causal and places:
-        _cost_of_blanks(view, whole, list(places))
+        free = blanks.run_blanked(view.handle, view.sentence, tuple(places))
+        facts = []
+        for name, run in ((NO_MASK, free), (MASKED, view.run)):
+            mean = float(np.mean([one.nats for one in _found(view, run, whole, places)]))
+            facts.append((f"{digits(mean, 3)} nats", f"mean of the hidden tokens, {name}"))
+        words.facts(facts)
     words.caption("The model was not trained with this mask: a part of the cost is that it is new.")
-
-
-def _cost_of_blanks(view: View, whole: Run, places: list[int]) -> None:
-    """What is predicted of the hidden tokens, with the mask and without, once it is put on."""
-    free = blanks.run_blanked(view.handle, view.sentence, tuple(places))
-    targets = whole.trace.ids[places]
-    words.facts(
-        [
-            (
-                f"{digits(_mean_loss(run, places, targets), 3)} nats",
-                f"mean of the hidden tokens, {name}",
-            )
-            for name, run in ((NO_MASK, free), (MASKED, view.run))
-        ]
-    )
-
-
-def _mean_loss(run: Run, places: list[int], targets: np.ndarray) -> float:
-    """Mean of −ln p of what stood in the blanks."""
-    logits = run.trace.logits[places].astype(np.float64)
-    log_totals = np.logaddexp.reduce(logits, axis=-1)
-    return float((log_totals - logits[np.arange(len(places)), targets]).mean())
 
 
 # --- on from here -----------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Vision: a digit drawn by hand, what a Vision Transformer says of it, and what it looks at."""
 
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -12,6 +11,7 @@ from model.worked_out import softmax
 from viz.digits import digits
 from viz.figures.patches import distance_curve, similarity_grid, without_map
 from viz.frame import controls, given, heads, inspector, layout, state, words
+from viz.frame.answers import logits_of, probability_of
 from viz.frame.page import Page
 from viz.frame.settings import DIGIT, DRAWING, SHUFFLE, WAY
 from viz.frame.view import View
@@ -27,9 +27,8 @@ def render(view: View) -> None:
     config = pictures.config_of(view.handle)
     pixels = given.picture()
     answers = pictures.answers(view.handle)
-    part = digit_pad_part(
-        view.run.key, view.run.trace, pixels, answers, _shipped(view), _settings(view)
-    )
+    shipped, chosen = _shipped(view), _settings(view)
+    part = digit_pad_part(view.run.key, view.run.trace, pixels, answers, shipped, chosen)
     component.show(held(part), on_change=heads.take_over)
     left, right = layout.two_up("patches")
     with left:
@@ -69,10 +68,8 @@ def _probabilities(logits: np.ndarray) -> np.ndarray:
 
 def _answer(view: View) -> tuple[int, float]:
     """The class the model gives this picture, and its probability."""
-    assert view.run.trace.output is not None
-    probabilities = _probabilities(view.run.trace.output[0])
-    best = int(probabilities.argmax())
-    return best, float(probabilities[best])
+    best = int(logits_of(view.run)[0].argmax())
+    return best, probability_of(view.run, 0, best)
 
 
 def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
@@ -86,11 +83,10 @@ def _needed(view: View, pixels: bytes, config: VisionConfig) -> None:
     after = _probabilities(pictures.without_each(view.handle, pixels))[:, best]
     chart = without_map(after, f"Probability of {best} without the patch")
     layout.show_chart(chart, key="without")
-    side = config.image_size // config.patch_size
-    row, column = divmod(int(after.argmin()), side)
-    least = float(after.min())
+    row, column = divmod(int(after.argmin()), config.image_size // config.patch_size)
+    least = digits(float(after.min()), 3)
     words.caption(
-        f"Of {digits(before, 3)} for {best} at the least {digits(least, 3)} is left: without the "
+        f"Of {digits(before, 3)} for {best} at the least {least} is left: without the "
         f"patch in row {row}, column {column}."
     )
 
@@ -140,15 +136,10 @@ def _distances(view: View, config: VisionConfig) -> None:
         "Weights on patches alone, in pixels from corner to corner of two patches "
         "(Dosovitskiy et al. 2021, fig. 11).",
     )
-    chart = distance_curve(_looks(view, config), "Mean attention distance by layer")
-    layout.show_chart(chart, key="distances")
-
-
-def _looks(view: View, config: VisionConfig) -> np.ndarray:
-    """Mean distance of each head, (L, H)."""
     side = config.image_size // config.patch_size
-    records: Sequence = view.group.records
-    return np.stack([mean_distances(x.pattern, side, config.patch_size) for x in records])
+    looks = [mean_distances(x.pattern, side, config.patch_size) for x in view.group.records]
+    chart = distance_curve(np.stack(looks), "Mean attention distance by layer")
+    layout.show_chart(chart, key="distances")
 
 
 PAGE = Page(

@@ -21,6 +21,7 @@ ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12
 MOST_WORDS = 6  # at either end
 SHARE = "share in the logit"
+ATTRIBUTE = "model.analysis.attribution.attribute"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,8 @@ def render(view: View) -> None:
     _formulas(asked)
     left, right = layout.two_up("whole")
     with left:
-        _waterfall(asked)
+        chart = waterfall(asked.found.names, asked.found.parts, "Share of each sublayer")
+        layout.show_chart(chart, key="waterfall")
     with right:
         _heads(asked)
     _facts(asked)
@@ -55,7 +57,14 @@ def render(view: View) -> None:
     if asked.found.neurons.size:
         _neurons(asked)
     _ways_on(asked)
-    _inspect(asked)
+    inspector.source(
+        ATTRIBUTE,
+        "model.analysis.attribution.words_of_head",
+        "model.analysis.attribution.FrozenNorm",
+    )
+    neurons = asked.found.neurons
+    every_neuron = {"Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron")}
+    inspector.export(view, every_neuron)
 
 
 def _answer(view: View) -> Metric:
@@ -86,32 +95,21 @@ def _facts(asked: Asked) -> None:
             f"No logit depends directly on {view.group.title}: it acts by way of other heads. "
             f"Showing {_row_name(asked.record.site)}."
         )
-    total = float(found.parts.sum())
-    logit = digits(found.logit)
     probability = digits(answers.probability_of(view.run, answer.position, answer.answer), 3)
+    kind = "class" if view.run.trace.facts.predicts == "class" else "token"
+    called = "logit of the model" if found.against is None else "difference of two logits"
     words.facts(
         [
-            (logit, "logit of the model" if found.against is None else "difference of two logits"),
-            (digits(total), f"sum of {len(found.parts)} shares"),
+            (digits(found.logit), called),
+            (digits(float(found.parts.sum())), f"sum of {len(found.parts)} shares"),
             (f"{found.error:.0e}", f"error (allowed {ALLOWED:.0e})"),
-            (probability, f"probability of the {_kind(view)}"),
+            (probability, f"probability of the {kind}"),
         ]
     )
     inspector.check(
         found.error <= ALLOWED,
         f"the shares sum to the logit, error {found.error:.1e}, allowed {ALLOWED:.0e}.",
     )
-
-
-def _kind(view: View) -> str:
-    """What an answer of this model is."""
-    return "class" if view.run.trace.facts.predicts == "class" else "token"
-
-
-def _waterfall(asked: Asked) -> None:
-    found = asked.found
-    chart = waterfall(found.names, found.parts, "Share of each sublayer")
-    layout.show_chart(chart, key="waterfall")
 
 
 def _heads(asked: Asked) -> None:
@@ -145,37 +143,24 @@ def _one_head(asked: Asked) -> None:
         "tokens it pushes up and down at this position.",
     )
     left, right = layout.two_up("head")
+    view, site, head = asked.view, asked.record.site, asked.head
     with left:
-        _keys(asked)
+        keys = answers.labels_of(view.run.trace.stream(asked.record.keys))
+        title = f"Share of {asked.head_name} by the key it attends to"
+        chart = token_bars(keys, asked.found.keys[site.address][head], Axis(SHARE), title)
+        layout.show_chart(chart, key="keys")
     with right:
-        site, head = asked.record.site, asked.head
-        pushed = attributing.by_head(
-            asked.view.handle, asked.view.run, site, head, asked.answer.position
-        )
+        pushed = attributing.by_head(view.handle, view.run, site, head, asked.answer.position)
         _words(asked, pushed, f"Pushed by {asked.head_name}", "head-words")
 
 
-def _keys(asked: Asked) -> None:
-    view, address = asked.view, asked.record.site.address
-    values = asked.found.keys[address][asked.head]
-    keys = view.run.trace.stream(asked.record.keys)
-    title = f"Share of {asked.head_name} by the key it attends to"
-    chart = token_bars(answers.labels_of(keys), values, Axis(SHARE), title)
-    layout.show_chart(chart, key="keys")
-
-
-def _ends(asked: Asked) -> int:
-    """How many words are shown at either end: never one twice."""
-    return min(MOST_WORDS, len(answers.names_of(asked.view)) // 2)
-
-
 def _words(asked: Asked, pushed: np.ndarray, title: str, key: str) -> None:
-    """The tokens with most added to them and most taken."""
-    falling, most = np.argsort(-pushed, kind="stable"), _ends(asked)
+    """The tokens with most added to them and most taken, never one twice."""
+    names = answers.names_of(asked.view)
+    falling, most = np.argsort(-pushed, kind="stable"), min(MOST_WORDS, len(names) // 2)
     ids = [*falling[:most], *falling[-most:]]
-    named = answers.names_of(asked.view)
-    names = [named[i] for i in ids]
-    layout.show_chart(named_bars(names, pushed[ids], "added to the logit", title), key=key)
+    chart = named_bars([names[i] for i in ids], pushed[ids], "added to the logit", title)
+    layout.show_chart(chart, key=key)
 
 
 # --- neurons ----------------------------------------------------------------------------------
@@ -191,17 +176,18 @@ def _neurons(asked: Asked) -> None:
     )
     order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]
     places = [divmod(int(place), shares.shape[1]) for place in order]
-    names = [f"L{layer} N{neuron}" for layer, neuron in places]
     setting = NEURON.given(limits=shares.shape)
     layer, neuron = state.value(setting) or places[0]
     left, right = layout.two_up("neurons")
     with left:
+        names = [f"L{layer} N{neuron}" for layer, neuron in places]
         title = "Largest shares of neurons: click one"
-        layout.show_chart(
-            named_bars(names, shares.ravel()[order], SHARE, title),
-            key="neurons",
-            on_pick=lambda row, _: state.put((setting, list(places[row]))),
-        )
+        chart = named_bars(names, shares.ravel()[order], SHARE, title)
+
+        def look_at(row: int, _: int) -> None:
+            state.put((setting, list(places[row])))
+
+        layout.show_chart(chart, key="neurons", on_pick=look_at)
     with right:
         position = asked.answer.position
         pushed = attributing.by_neuron(view.handle, view.run, layer, neuron, position)
@@ -212,17 +198,11 @@ def _neurons(asked: Asked) -> None:
 
 
 def _ways_on(asked: Asked) -> None:
-    view, site = asked.view, asked.record.site
+    site = asked.record.site
     head = {"attention": site.group, "layer": site.layer, "head": asked.head}
-    words.ways(
-        [
-            words.Way(
-                f"{asked.head_name} on Attention",
-                "Every weight of this head, on the same input.",
-                query=links.to(view, "Attention", **head),
-            )
-        ]
-    )
+    address = links.to(asked.view, "Attention", **head)
+    title = f"{asked.head_name} on Attention"
+    words.ways([words.Way(title, "Every weight of this head, on the same input.", query=address)])
 
 
 def _formulas(asked: Asked) -> None:
@@ -233,29 +213,15 @@ def _formulas(asked: Asked) -> None:
         norm_placement=facts.norm_placement or "pre",
         has_two=found.against is not None,
     )
-    name = "model.analysis.attribution.attribute"
-    inspector.formula(name, written.latex, written.reference)
-    inspector.formula(
-        name, formulas.attribution_with_numbers(found.names, found.parts, found.logit)
-    )
+    inspector.formula(ATTRIBUTE, written.latex, written.reference)
+    numbers = formulas.attribution_with_numbers(found.names, found.parts, found.logit)
+    inspector.formula(ATTRIBUTE, numbers)
     if facts.norm_placement == "post":
         inspector.note(
             "With post-norm the stream passes a norm after every sublayer. All of those that "
             "follow a part keep the scale of this run: the sum is exact, and more is held fixed "
             "than where only the last norm follows."
         )
-
-
-def _inspect(asked: Asked) -> None:
-    name = "model.analysis.attribution.attribute"
-    inspector.source(
-        name, "model.analysis.attribution.words_of_head", "model.analysis.attribution.FrozenNorm"
-    )
-    neurons = asked.found.neurons
-    every = {
-        "Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron"),
-    }
-    inspector.export(asked.view, every)
 
 
 PAGE = Page(

@@ -2,19 +2,12 @@
 
 from collections.abc import Sequence
 
-from model.decoding.beam import Candidate
+from model.decoding.beam import BeamStep, Candidate
 from model.verify.check import Check
 from viz import runs
 from viz.digits import digits
 from viz.figures.beam import beam_tree
-from viz.frame import (
-    controls,
-    inspector,
-    layout,
-    settings,
-    state,
-    words,
-)
+from viz.frame import controls, inspector, layout, settings, state, words
 from viz.frame.beams import explain, nodes_of, winner_of
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -26,10 +19,9 @@ def render(view: View) -> None:
     """Draw the page."""
     with layout.row("beam"):
         width = controls.number(settings.BEAM_WIDTH)
-        n_tokens = controls.number(NEW_TOKENS)
+        controls.number(NEW_TOKENS)
         penalty = controls.slider(settings.LENGTH_PENALTY)
-    steps = runs.beams(view.handle, view.ids, width, n_tokens, penalty)
-    greedy = runs.beams(view.handle, view.ids, 1, n_tokens, penalty)
+    steps, greedy = _searches(view)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
     layout.show_figure(
@@ -62,22 +54,19 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
 
 def checks(view: View) -> Sequence[Check]:
     """The log probabilities of the two texts, against an independent run of each."""
-    width, n_tokens, penalty = _chosen()
-    found = {
-        "winner of the beams": runs.beams(view.handle, view.ids, width, n_tokens, penalty),
-        "greedy text": runs.beams(view.handle, view.ids, 1, n_tokens, penalty),
-    }
+    steps, greedy = _searches(view)
     return [
-        runs.check_beam(view.handle, view.ids, name, winner_of(steps))
-        for name, steps in found.items()
+        runs.check_beam(view.handle, view.ids, name, winner_of(found))
+        for name, found in {"winner of the beams": steps, "greedy text": greedy}.items()
     ]
 
 
-def _chosen() -> tuple[int, int, float]:
-    """Beam width, new tokens and length penalty."""
-    width = state.number(settings.BEAM_WIDTH)
-    penalty = state.number(settings.LENGTH_PENALTY)
-    return int(width), int(state.number(NEW_TOKENS)), float(penalty)
+def _searches(view: View) -> tuple[Sequence[BeamStep], Sequence[BeamStep]]:
+    """The steps of the beams, and those of greedy decoding."""
+    width, n_tokens = int(state.number(settings.BEAM_WIDTH)), int(state.number(NEW_TOKENS))
+    penalty = float(state.number(settings.LENGTH_PENALTY))
+    beams, greedy = (runs.beams(view.handle, view.ids, k, n_tokens, penalty) for k in (width, 1))
+    return beams, greedy
 
 
 def verdict(winner: Candidate, greedy: Candidate) -> str:

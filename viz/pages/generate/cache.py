@@ -1,7 +1,7 @@
 """Cache: keys and values as they enter a real cache, the bytes they take, the time they save."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import streamlit as st
@@ -19,8 +19,6 @@ from viz.frame.said import Said
 from viz.frame.view import View
 from viz.pages.generate import timing
 
-SIZES = ("n_layers", "n_heads", "n_kv_heads", "d_head", "latent", "max_seq_len")
-ALLOWED_ERROR = 1e-5  # as in model.verify for cached decoding
 COLUMNS = {
     "published": "as published, fp16",
     "eight_bits": "in 8 bits",
@@ -44,8 +42,7 @@ def render(view: View) -> None:
     """Draw the page."""
     shown = _controls(view)
     cached = runs.cache_run(view.handle, view.ids, shown.n_prefill)
-    lengths = _lengths(cached, shown)
-    _picture(view, lengths, shown)
+    _picture(view, _lengths(cached, shown), shown)
     _bytes(view, cached, shown.n_cached)
     inspector.source(
         "model.decoding.kv_cache.KVCache",
@@ -109,25 +106,22 @@ def _picture(view: View, lengths: np.ndarray, shown: Shown) -> None:
 
 def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
     config, used = view.config, cached.bytes_held[n_cached]
-    per_token = cached.bytes_reserved // config.max_seq_len
     figures = {
-        "cached now": (used, n_cached),
-        "per token": (per_token, 1),
-        f"for {runs.decoder(view.handle).limit}": (
-            cached.bytes_reserved,
-            config.max_seq_len,
-        ),
+        "cached now": used,
+        "per token": cached.bytes_reserved // config.max_seq_len,
+        f"for {runs.decoder(view.handle).limit}": cached.bytes_reserved,
     }
     with st.container(key="cache-bytes"):
-        words.facts([(bytes_text(n_bytes), name) for name, (n_bytes, _) in figures.items()])
+        words.facts([(bytes_text(n_bytes), name) for name, n_bytes in figures.items()])
     st.caption(
         "Measured from the cache's tensors: element size × number of elements, for each layer "
         "and KV head; a query is used once and not kept."
     )
-    inspector.formula("model.decoding.kv_cache.cache_bytes")
+    name = "model.decoding.kv_cache.cache_bytes"
+    inspector.formula(name)
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
     if cache_bytes(*sizes) == used:
-        inspector.formula("model.decoding.kv_cache.cache_bytes", cache_with_numbers(*sizes, used))
+        inspector.formula(name, cache_with_numbers(*sizes, used))
     else:
         st.caption("The layers of this model differ in their sizes: the bytes are their sum.")
 
@@ -138,12 +132,13 @@ def _check(view: View, cached: CacheRun, n_cached: int) -> None:
         st.caption("The cache is empty: there is nothing to check.")
         return
     errors = cached.errors(view.run.trace, n_cached)
-    passed = max(errors) <= ALLOWED_ERROR and cached.is_kept
+    allowed = timing.ALLOWED_ERROR
+    passed = max(errors) <= allowed and cached.is_kept
     kept = "did not change" if cached.is_kept else "CHANGED"
     inspector.check(
         passed,
         "what the cache holds against the trace of the whole sentence, max error of keys "
-        f"{errors[0]:.1e} and of values {errors[1]:.1e} (allowed {ALLOWED_ERROR:.0e}). What one "
+        f"{errors[0]:.1e} and of values {errors[1]:.1e} (allowed {allowed:.0e}). What one "
         f"step wrote {kept} in any later step.",
     )
 
@@ -181,51 +176,35 @@ def _sizes(known: list[KnownModel]) -> int:
 
 
 def _row(model: KnownModel, n_tokens: int) -> dict[str, Said]:
-    """One model of the table; what equals the published cache says so."""
+    """One model of the table, with the values that its layers keep of a token, as published.
+
+    A cache that equals the published one says so.
+    """
     sizes = cache_variants(model, n_tokens)
     same = {
         "full_heads": model.n_kv_heads == model.n_heads and not model.latent,
         "grouped": model.n_kv_heads == 8,
         "latent": bool(model.latent),
     }
-    texts: dict[str, Said] = {
-        name: "–" if n_bytes is None else "= published" if same.get(key) else bytes_text(n_bytes)
-        for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True)
+    kept = f"2 × {model.n_kv_heads} × {model.d_head}"
+    row: dict[str, Said] = {
+        "model": model.name,
+        "values per token": f"{model.n_layers} × {model.latent or kept}",
     }
-    return {"model": model.name, "values per token": _values_per_token(model)} | {
-        **texts,
-        "context": f"{model.max_seq_len:,}",
-        "source": model.source,
-    }
-
-
-def _values_per_token(model: KnownModel) -> str:
-    """How many values are cached per token: layers × those of one layer, as published."""
-    if model.latent:
-        return f"{model.n_layers} × {model.latent}"
-    return f"{model.n_layers} × 2 × {model.n_kv_heads} × {model.d_head}"
+    for (key, name), n_bytes in zip(COLUMNS.items(), sizes.values(), strict=True):
+        said = "= published" if same.get(key) else bytes_text(n_bytes or 0)
+        row[name] = "–" if n_bytes is None else said
+    return row | {"context": f"{model.max_seq_len:,}", "source": model.source}
 
 
 def _sizes_csv(known: list[KnownModel], n_tokens: int) -> bytes:
-    rows = [
-        {
-            "model": model.name,
-            "tokens": n_tokens,
-            "n_layers": model.n_layers,
-            "n_heads": model.n_heads,
-            "n_kv_heads": model.n_kv_heads,
-            "d_head": model.d_head,
-            "latent": model.latent,
-            "window": model.window,
-            **{f"{key} (bytes)": n for key, n in cache_variants(model, n_tokens).items()},
-            "source": model.source,
-        }
-        for model in known
-    ]
-    return tables.csv(rows)
-
-
-# --- time -------------------------------------------------------------------------------------
+    """One line for each model: its sizes, and bytes of its cache as published and otherwise."""
+    sizes = [cache_variants(model, n_tokens) for model in known]
+    variants = {
+        f"{name} (bytes)": tables.whole_numbers([of[name] for of in sizes]) for name in COLUMNS
+    }
+    rows = tables.frame([asdict(model) for model in known])
+    return tables.frame_csv(rows.assign(tokens=n_tokens, **variants))
 
 
 PAGE = Page(

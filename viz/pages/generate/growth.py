@@ -50,32 +50,20 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Alone:
-    """A run that no page shows, and the head whose attention is shown of what is written on."""
+    """A run that no page shows, with what is asked of a view of one of its heads."""
 
     key: str
     trace: Trace
     layer: int
     head: int
+    head_name: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
 
     @property
     def run(self) -> "Alone":
         """As a view has it."""
         return self
-
-    @property
-    def head_name(self) -> str:
-        """The head."""
-        return f"L{self.layer} H{self.head}"
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The prompt."""
-        return self.trace.tokens
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The prompt as the model has it."""
-        return tuple(self.trace.ids.tolist())
 
 
 @dataclass
@@ -264,8 +252,11 @@ def sampled(
     writing = write(opened.decoder, opened.tokenizer.end_id, tuple(ids), now)
     if new_tokens:
         writing.run(new_tokens)
-    growth = Growth(None, writing, Alone(secrets.token_hex(8), trace, layer, head), vocabulary)
-    return growth.alone({**sampling_data(now), "at": None, "averaged": False, "rests": 0})
+    key, name = secrets.token_hex(8), f"L{layer} H{head}"
+    view = Alone(key, trace, layer, head, name, trace.tokens, tuple(ids))
+    return Growth(None, writing, view, vocabulary).alone(
+        {**sampling_data(now), "at": None, "averaged": False, "rests": 0}
+    )
 
 
 def another_seed(seed: int) -> int:

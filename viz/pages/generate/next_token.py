@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.probabilities import distribution
-from model.decoding.course import Change, Course, changes_of, course_of
+from model.decoding.course import Course, changes_of, course_of
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from model.decoding.writing import Writing, write
@@ -29,8 +29,7 @@ UNSEEN = {"at": None, "averaged": False}  # before anything is chosen in the bro
 
 def render(view: View) -> None:
     """Draw the page."""
-    logits = view.run.trace.logits[-1]
-    shown = Shown(logits, drawing(view))
+    shown = Shown(view.run.trace.logits[-1], drawing(view))
     _stream(view, shown)
     inspector.formula("model.decoding.filters.filter_logits")
     inspector.source(
@@ -66,24 +65,19 @@ def _write_on(view: View, shown: Shown) -> None:
         growth = _write(growth, view, request, now, pressed, n_tokens)
         with buttons:
             _buttons(growth.writing)
-        notes = [growth.state(), _note_in_address(growth)]
-        found = _show(view, growth, notes)
-    shown.logits, shown.sampling = found.logits, found.sampling
+        note = " ".join(filter(None, (growth.state(), _note_in_address(growth))))
+        now_shown = _show(view, growth, note)
+    shown.logits, shown.sampling = now_shown.logits, now_shown.sampling
     address.write(PAGE.title, WRITING)
 
 
 def _write(
-    growth: Growth,
-    view: View,
-    request: Request,
-    now: Sampling,
-    pressed: str | None,
-    n_tokens: int,
+    growth: Growth, view: View, request: Request, now: Sampling, pressed: str | None, n_tokens: int
 ) -> Growth:
     """Do what was asked for, and write on, unless the browser itself asks for more."""
     is_steered = growth.writing.steer(now)  # what that does shall be seen at once
     if pressed in ("seed", "restart"):
-        growth = _kept(view, request, _anew(request, now))
+        growth = _anew(view, request, now)
     writing = growth.writing
     _press(writing, pressed, n_tokens)
     if not writing.is_fed:
@@ -107,32 +101,22 @@ def _request(view: View) -> tuple[Request, int]:
 def _text(view: View, request: Request, now: Sampling) -> Growth:
     """The text of this request: the one at hand, what the address says, or an empty one."""
     is_set = settings.WRITTEN.name in state.unsettled()
-    n_written, changes = linked = _linked(view)
+    changes = state.value(settings.CHANGES.given(n_tokens=view.config.vocab_size))
+    linked = n_written, _ = int(state.number(settings.WRITTEN)), changes
     growth: Growth | None = memory.remembered(WRITING, request)
     is_other = linked != memory.last(PUBLISHED)[1]
-    came_by_link = is_other or (is_set and growth is None)  # with another seed, as many tokens
-    if growth is not None and not came_by_link:
-        return growth
-    if not came_by_link:
-        return _kept(view, request, _anew(request, now))
-    return _kept(view, request, _anew(request, now, course_of(changes, now), n_written))
+    if is_other or (is_set and growth is None):  # by a link; with another seed, as many tokens
+        return _anew(view, request, now, course_of(changes, now), n_written)
+    return growth or _anew(view, request, now)
 
 
 def _anew(
-    request: Request, now: Sampling, course: Course | None = None, target: int = 0
-) -> Writing:
+    view: View, request: Request, now: Sampling, course: Course | None = None, target: int = 0
+) -> Growth:
+    """A text of this request, which is kept in the place of the last one."""
     model, end_id = runs.decoder(request.handle), runs.tokenizer(request.handle).end_id
     slide = request.slides
-    return write(model, end_id, request.ids, now, slide=slide, course=course, target=target)
-
-
-def _linked(view: View) -> tuple[int, tuple[Change, ...]]:
-    """How far a text was written and what was changed on the way, as the settings have it."""
-    changes = state.value(settings.CHANGES.given(n_tokens=view.config.vocab_size))
-    return int(state.number(settings.WRITTEN)), changes
-
-
-def _kept(view: View, request: Request, writing: Writing) -> Growth:
+    writing = write(model, end_id, request.ids, now, slide=slide, course=course, target=target)
     growth = Growth(request, writing, view, runs.vocabulary(request.handle))
     memory.remember(WRITING, request, growth)
     memory.keep_choices(SAMPLING, {"at": None})
@@ -167,8 +151,7 @@ def _note_in_address(growth: Growth) -> str:
 
 def _press(writing: Writing, pressed: str | None, n_tokens: int) -> None:
     """Start, stop, or write one token."""
-    n = len(writing.steps)
-    most = int(settings.WRITTEN.high)
+    n, most = len(writing.steps), int(settings.WRITTEN.high)
     if pressed in ("start", "seed", "restart"):
         writing.run(min((n // n_tokens + 1) * n_tokens, most))
     elif pressed == "step":
@@ -197,8 +180,8 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
     memory.keep_choices(SAMPLING, {name: changes[name] for name in UNSEEN if name in changes})
     if "at" in changes:
         at = changes["at"]
-        is_of_prompt = isinstance(at, int) and 0 < at < len(view.ids)
-        state.put((settings.TOKEN, at - 1 if is_of_prompt and isinstance(at, int) else -1))
+        in_prompt = isinstance(at, int) and 0 < at < len(view.ids)
+        state.put((settings.TOKEN, at - 1 if isinstance(at, int) and in_prompt else -1))
 
 
 # --- what is shown ----------------------------------------------------------------------------
@@ -213,17 +196,11 @@ def _place(growth: Growth) -> int | None:
     return at if isinstance(at, int) and 0 < at < n_all else None
 
 
-def _show(view: View, growth: Growth, notes: Sequence[str]) -> Shown:
+def _show(view: View, growth: Growth, note: str) -> Shown:
     """The text in the browser; gives back the distribution beside it."""
-    at = _place(growth)
-    chosen = memory.choices(SAMPLING, UNSEEN)
-    settings_now = {
-        **sampling_data(sliders(view)),
-        "at": at,
-        "averaged": chosen["averaged"],
-        "rests": 0,
-    }
-    part, shown = growth.whole(at, settings_now, " ".join(filter(None, notes)))
+    at, averaged = _place(growth), memory.choices(SAMPLING, UNSEEN)["averaged"]
+    now = {**sampling_data(sliders(view)), "at": at, "averaged": averaged, "rests": 0}
+    part, shown = growth.whole(at, now, note)
     component.show(part, on_change=lambda changes: _take_over(view, changes))
     return shown
 

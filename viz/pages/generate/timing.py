@@ -41,11 +41,28 @@ def _measured(summary: TimingSummary) -> None:
         for name, seconds in lines.items()
         if summary.spread <= UNSTEADY
     }
-    _rates(summary, longest)
+    rates = (summary.prefill, summary.decode)
+    prefill, decode = ("–" if rate is None else f"{rate:,.0f}" for rate in rates)
+    metrics = {
+        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
+        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
+        "Prefill, tokens/s": prefill,
+        "Decode, tokens/s": decode,
+    }
+    for column, (label, text) in zip(st.columns(4), metrics.items(), strict=True):
+        column.metric(label, text)
     title = f"Time for one more token: {slow / fast:.1f} times shorter at {longest} tokens"
     chart = timing_lines(lines, fits, fitted_from, title)
     layout.show_chart(chart, key="pace")
-    _say_how_measured(summary, fitted_from if fits else None)
+    dotted = (
+        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
+        "starting each operation costs more than the arithmetic. With more tokens the power nears "
+        "2 without the cache, since every token is compared with every other, and 1 with it."
+    )
+    st.caption(
+        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
+        f"a time.{dotted if fits else ''}"
+    )
     inspector.source(
         "model.analysis.timing.time_tokens",
         "model.analysis.timing.medians",
@@ -57,31 +74,3 @@ def _measured(summary: TimingSummary) -> None:
         f"{ALLOWED_ERROR:.0e}).",
     )
     say_disturbed(summary.spread)
-
-
-def _say_how_measured(summary: TimingSummary, fitted_from: int | None) -> None:
-    fitted = (
-        f" Dotted: the power of the length n that fits from {fitted_from} tokens on; before that, "
-        "starting each operation costs more than the arithmetic. With more tokens the power nears "
-        "2 without the cache, since every token is compared with every other, and 1 with it."
-    )
-    st.caption(
-        f"Medians of {summary.n_rounds} rounds. Prefill takes all tokens at once, decoding one at "
-        f"a time.{fitted if fitted_from else ''}"
-    )
-
-
-def _rates(summary: TimingSummary, longest: int) -> None:
-    slow, fast = summary.without[longest], summary.with_cache[longest]
-    figures = {
-        f"Token {longest:,} without cache": f"{1000 * slow:.2f} ms",
-        f"Token {longest:,} with cache": f"{1000 * fast:.2f} ms",
-        "Prefill, tokens/s": _per_second(summary.prefill),
-        "Decode, tokens/s": _per_second(summary.decode),
-    }
-    for column, (label, text) in zip(st.columns(4), figures.items(), strict=True):
-        column.metric(label, text)
-
-
-def _per_second(rate: float | None) -> str:
-    return "–" if rate is None else f"{rate:,.0f}"

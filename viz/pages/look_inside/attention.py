@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from model.trace import Site
 from model.verify.check import Check
 from viz import runs
 from viz.frame import inspector, links, notices, settings, state, words
@@ -60,19 +59,13 @@ def render(view: View) -> None:
 
 def checks(view: View) -> tuple[Check, ...]:
     """Heads whose weights the browser could not follow from q and k."""
-    told = component.differing(view.run.key)
+    sites = {record.site.address: record.site for record in view.run.trace.attention}
+    says = "weights computed by the browser = the run’s"
     return tuple(
-        Check(
-            f"{_name(record.site, head)}: weights computed by the browser = the run’s", error, 1e-4
-        )
-        for address, head, error in told
-        for record in view.run.trace.attention
-        if record.site.address == address
+        Check(f"{sites[address].group} L{sites[address].layer} H{head}: {says}", error, 1e-4)
+        for address, head, error in component.differing(view.run.key)
+        if address in sites
     )
-
-
-def _name(site: Site, head: int) -> str:
-    return f"{site.group} L{site.layer} H{head}"
 
 
 def _chosen(view: View) -> Settings:
@@ -80,15 +73,14 @@ def _chosen(view: View) -> Settings:
     n_queries, n_keys = view.pattern.shape
     group = view.group
     cell = settings.CELL.given(limits=(n_queries, n_keys))
-    state.only_for(view.sentence, cell)
-    state.only_for(view.sentence, settings.FLIPPED)
-    bounded = (
+    state.only_for(view.sentence, cell, settings.FLIPPED)
+    shown: list[Setting[Any]] = [
+        *PLAIN,
         cell,
         settings.STAGE.given(options=stages_of(view.record)),
         settings.OTHER.given(limits=(len(group.records), group.n_heads)),
-    )
+    ]
     head: Settings = {"attention": view.attention, "layer": view.layer, "head": view.head}
-    shown: list[Setting[Any]] = [*PLAIN, *bounded]
     token = state.value(settings.TOKEN.given(options=range(-1, n_queries)))
     head["token"] = None if token < 0 else token  # the browser's word for no token
     flipped = settings.FLIPPED.given(n=max(n_queries, n_keys))
@@ -104,15 +96,9 @@ def _ways_on(view: View, chosen: Settings) -> None:
     cell, predicting = chosen[settings.CELL.name], view.run.trace.main.name
     if cell and view.record.queries == predicting:
         more[settings.TOKEN.name] = cell[0]
-    words.ways(
-        [
-            words.Way(
-                f"{view.head_name} on Contributions",
-                "What this head adds to the answer, and from which keys.",
-                query=links.to(view, "Contributions", **more),
-            )
-        ]
-    )
+    text = "What this head adds to the answer, and from which keys."
+    address = links.to(view, "Contributions", **more)
+    words.ways([words.Way(f"{view.head_name} on Contributions", text, query=address)])
 
 
 def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:

@@ -53,12 +53,6 @@ class Reading:
         """Where positions are in the lens, which has not all of a long text."""
         return np.searchsorted(self.lens.positions, positions).tolist()
 
-    @property
-    def cell_name(self) -> str:
-        """The chosen layer and token, as plain text."""
-        label = clipped(token_labels(self.view.tokens)[self.position], LABEL_CHARACTERS)
-        return f"L{self.view.layer}, after “{label}”"
-
     def words(self, row: int, position: int) -> list[str]:
         """Labels of a cell's most likely tokens, told apart from all of its column."""
         (column,) = self.columns([position])
@@ -83,7 +77,7 @@ def render(view: View) -> None:
         "the last row's logits are the model's own, max error "
         f"{reading.lens.error:.1e}, allowed {ALLOWED:.0e}.",
     )
-    inspector.export(view, _tables(reading))
+    inspector.export(view, {"Lens": lambda: _csv(reading)})
 
 
 def _controls(view: View) -> tuple[Reading, str, range]:
@@ -133,15 +127,19 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
         reading.view.colors,
     )
     _say_window(reading, window)
+    alt = (
+        f"Grid of {len(grid.rows)} rows by {len(window)} tokens, coloured by {colour}: the most "
+        f"likely next token at each. One layer before the end, {int(grid.is_answer[-2].sum())} of "
+        f"{len(window)} are the final answer already."
+    )
     with st.container(key=grid.frame(reading.position)):
-        layout.show_figure(figure, key="lens", alt=_grid_alt(grid, colour), on_pick=_look_at)
+        layout.show_figure(figure, key="lens", alt=alt, on_pick=_look_at)
 
 
 def _look_at(cell: component.Place) -> None:
     """Choose the layer and the token of a cell; the input's row is of no layer."""
     layer, position = int(cell["y"]) - 1, int(cell["x"])
-    chosen = [(TOKEN, position), *([(LAYER, layer)] if layer >= 0 else [])]
-    state.put(*chosen)
+    state.put((TOKEN, position), *([(LAYER, layer)] if layer >= 0 else []))
 
 
 def _say_window(reading: Reading, window: range) -> None:
@@ -152,15 +150,6 @@ def _say_window(reading: Reading, window: range) -> None:
     if reading.position not in window:
         text += f" The chosen token, {reading.position}, is outside it."
     words.notice(text)
-
-
-def _grid_alt(grid: Grid, colour: str) -> str:
-    found = int(grid.is_answer[-2].sum())
-    return (
-        f"Grid of {len(grid.rows)} rows by {len(grid.labels)} tokens, coloured by {colour}: the "
-        f"most likely next token at each. One layer before the end, {found} of "
-        f"{len(grid.labels)} are the final answer already."
-    )
 
 
 def _cell(reading: Reading) -> None:
@@ -174,31 +163,26 @@ def _cell(reading: Reading) -> None:
         title = f"Rank of the final answer “{answer}”"
         layout.show_chart(rank_curve(ranks, reading.row, n_words, title), key="rank")
     with right:
-        title = f"Most likely tokens: {reading.cell_name}"
+        label = clipped(token_labels(reading.view.tokens)[position], LABEL_CHARACTERS)
+        title = f"Most likely tokens: L{reading.view.layer}, after “{label}”"
         layout.show_chart(most_likely_bars(labels, probs, title), key="most-likely")
 
 
 def _formulas(reading: Reading) -> None:
-    lens, at = reading.lens, (reading.row, reading.at)
+    lens, at, name = reading.lens, (reading.row, reading.at), "model.analysis.lens.logit_lens"
     written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
-    inspector.formula("model.analysis.lens.logit_lens", written.latex, written.reference)
+    inspector.formula(name, written.latex, written.reference)
     best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
-    inspector.beside_formula(
-        lambda: words.token_line(
-            f"The most likely token after L{reading.view.layer} at position {reading.position}:",
-            best,
-        )
+    line = f"The most likely token after L{reading.view.layer} at position {reading.position}:"
+    inspector.beside_formula(lambda: words.token_line(line, best))
+    numbers = lens_with_numbers(
+        float(lens.logits[at][0]),
+        float(lens.log_total[at]),
+        len(reading.vocabulary),
+        float(lens.entropy[at]),
+        int(lens.rank[at]) + 1,
     )
-    inspector.formula(
-        "model.analysis.lens.logit_lens",
-        lens_with_numbers(
-            float(lens.logits[at][0]),
-            float(lens.log_total[at]),
-            len(reading.vocabulary),
-            float(lens.entropy[at]),
-            int(lens.rank[at]) + 1,
-        ),
-    )
+    inspector.formula(name, numbers)
     inspector.note(
         "p is the probability of that token, H the entropy, rank the place of the final answer. "
         "Only the last layer is what the model predicts. Earlier ones need not be meant to be "
@@ -229,19 +213,14 @@ def _tied(reading: Reading) -> str:
     )
 
 
-def _tables(reading: Reading) -> inspector.Tables:
-    return {
-        "Lens top tokens": lambda: _tokens_csv(reading),
-        "Lens ranks": lambda: _ranks_csv(reading),
-    }
+def _csv(reading: Reading) -> bytes:
+    """A line for each of the most likely tokens of each cell, of a long text of those drawn.
 
-
-def _tokens_csv(reading: Reading) -> bytes:
-    """One line for each of the most likely tokens of each cell, of a long text of those drawn."""
-    lens = reading.lens
+    Rank, from 1, is the final answer's, in whose cells of the last layer it has place 1.
+    """
+    lens, names = reading.lens, row_names(len(reading.lens.rank))
     rows, columns, places = np.indices(lens.ids.shape).reshape(3, -1)
     positions = lens.positions[columns]
-    names = row_names(len(lens.rank))
     return tables.csv(
         {
             "after_layer": [names[row] for row in rows],
@@ -251,26 +230,8 @@ def _tokens_csv(reading: Reading) -> bytes:
             "id": lens.ids.ravel(),
             "token": [visible(reading.vocabulary[i]) for i in lens.ids.ravel()],
             "probability": lens.probs.ravel(),
-        }
-    )
-
-
-def _ranks_csv(reading: Reading) -> bytes:
-    """One line for each cell: rank of the final answer, from 1, and the entropy."""
-    lens = reading.lens
-    rows, columns = np.indices(lens.rank.shape).reshape(2, -1)
-    positions = lens.positions[columns]
-    names = row_names(len(lens.rank))
-    answers = lens.ids[-1, columns, 0]
-    return tables.csv(
-        {
-            "after_layer": [names[row] for row in rows],
-            "position": positions,
-            "after_token": [visible(reading.view.tokens[t]) for t in positions],
-            "answer_id": answers,
-            "answer": [visible(reading.vocabulary[i]) for i in answers],
-            "rank": lens.rank.ravel() + 1,
-            "entropy_nats": lens.entropy.ravel(),
+            "rank_of_answer": lens.rank[rows, columns] + 1,
+            "entropy_nats": lens.entropy[rows, columns],
         }
     )
 

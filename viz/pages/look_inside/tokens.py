@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.analysis.counts import Counts, by_script, count, n_single_bytes
 from model.analysis.merges import Node, PreToken, walk
-from model.data.tokenizer import UNKNOWN, Merges
+from model.data.tokenizer import UNKNOWN
 from model.lines import quoted
 from model.verify.check import Check
 from viz import runs
@@ -22,7 +22,6 @@ from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
 from viz.labels import clipped, visible
-from viz.runs import Run
 from viz.runs import tokens as token_runs
 
 if TYPE_CHECKING:
@@ -33,8 +32,7 @@ MANY_PIECES = 0.5  # of the bytes per token of held-out text
 LEAST_MERGED = 1.5  # bytes per token, where no held-out text is known: most are single bytes
 MOST_SCRIPTS = 3
 LABEL_CHARACTERS = 20
-HOW_MERGED = "its bytes are joined by merges, the earliest learnt first"
-HOW_LOOKED_UP = "pieces that its vocabulary has, by the tokenizer’s own rules"
+LOOKED_UP = "A text becomes tokens: pieces that its vocabulary has, by the tokenizer’s own rules."
 MORE_OF_MERGES = (
     "The text is first split into pre-tokens: words with the space before them, numbers, "
     "punctuation. Merges never cross their borders. In each, the pair of neighbours of lowest "
@@ -46,33 +44,16 @@ WIDTHS = (16, 36, 54)  # bytes from which on a figure needs more room; see page.
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What was typed as the model was given it: the run, and its tokens, strings and ids."""
-
-    run: Run
-    strings: tuple[str, ...]
-    ids: tuple[int, ...]
-
-
-def given_of(view: View) -> Given:
-    """What was typed: of an encoder with nothing hidden, of a translation the source."""
-    run = view.run
-    if len(run.trace.streams) == 1:
-        run = runs.run(view.handle, view.sentence)
-    first = run.trace.streams[0]
-    assert first.ids is not None, "the page is for text"
-    ends = len(run.trace.streams) > 1 and "weights" in view.offers  # with a token of no text
-    n = len(first) - ends
-    return Given(run, first.labels[:n], tuple(first.ids[:n].tolist()))
-
-
-@dataclass(frozen=True, eq=False)
 class Reading:
-    """The sentence as the tokenizer cuts it, as far as the model was given it."""
+    """The sentence as the tokenizer cuts it, as far as the model was given it.
+
+    `n_rules` merges the tokenizer has, None where it is made of other pieces.
+    """
 
     view: View
-    given: Given
-    merges: Merges | None
+    strings: tuple[str, ...]
+    ids: tuple[int, ...]
+    n_rules: int | None
     forest: tuple[PreToken, ...]
     held_out: dict[str, float]
 
@@ -88,17 +69,13 @@ class Reading:
 
     @cached_property
     def counts(self) -> Counts:
-        """Sizes of what the model was given."""
-        view, text = self.view, _text(self.view)
+        """Sizes of what the model was given: as our tokenizer has it, else as it was typed."""
+        view = self.view
+        text = (view.run.reads if "weights" in view.offers else None) or view.sentence
         if view.run.n_cut:
-            kept = runs.tokenizer(view.handle).decode(self.given.ids).rstrip(UNKNOWN)
+            kept = runs.tokenizer(view.handle).decode(self.ids).rstrip(UNKNOWN)
             text = kept if text.startswith(" ") else kept.removeprefix(" ")
         return count(text, len(self.tokens))
-
-    @cached_property
-    def n_single(self) -> int:
-        """Tokens of a single byte where no merge joined it to its neighbours."""
-        return n_single_bytes(self.forest)
 
     @property
     def few(self) -> float:
@@ -116,28 +93,28 @@ def render(view: View) -> None:
     """Draw the page."""
     reading = _reading(view)
     chosen = _controls(reading)
+    drawn = _drawn(reading, chosen)
     if view.run.reads is not None:
         words.notice(f"The tokenizer reads the sentence as “{quoted(view.run.reads)}”")
-    if reading.merges is None:
+    if reading.n_rules is None:
         kind = runs.tokenizer(view.handle).kind
         words.notice(
             f"This tokenizer ({kind}) does not make the whole text of merges of bytes alone, so "
             "there is no tree to draw."
         )
     elif reading.drawn:
-        _trees(reading, chosen, len(reading.merges.rules))
+        _trees(reading, chosen, drawn)
     _note(reading)
     _cards(reading)
-    if reading.merges is not None:
-        _formulas(reading, chosen, len(reading.merges.rules))
+    if reading.n_rules is not None:
+        _formulas(drawn, reading.n_rules)
     inspector.source("model.analysis.merges.merged")
-    has_charts = reading.merges is not None
-    inspector.export(view, _tables(reading), has_charts=has_charts)
+    inspector.export(view, _tables(reading), has_charts=reading.n_rules is not None)
 
 
 def _said(view: View) -> tuple[str, str]:
     if token_runs.merges(view.handle) is None:
-        return f"A text becomes tokens: {HOW_LOOKED_UP}.", ""
+        return LOOKED_UP, ""
     return PAGE.line, MORE_OF_MERGES
 
 
@@ -145,18 +122,27 @@ def checks(view: View) -> Sequence[Check]:
     """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
     if token_runs.merges(view.handle) is None:
         return ()
-    return token_runs.checks(view.handle, view.sentence, given_of(view).ids)
+    return token_runs.checks(view.handle, view.sentence, _given(view)[1])
+
+
+def _given(view: View) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Strings and ids: of an encoder with nothing hidden, of a translation those of its source."""
+    run = view.run
+    if len(run.trace.streams) == 1:
+        run = runs.run(view.handle, view.sentence)
+    first = run.trace.streams[0]
+    assert first.ids is not None, "the page is for text"
+    ends = len(run.trace.streams) > 1 and "weights" in view.offers  # with a token of no text
+    n = len(first) - ends
+    return first.labels[:n], tuple(first.ids[:n].tolist())
 
 
 def _reading(view: View) -> Reading:
-    handle, given = view.handle, given_of(view)
-    forest = token_runs.forest(handle, view.sentence, len(given.ids))
-    return Reading(view, given, token_runs.merges(handle), forest, _held_out(view))
-
-
-def _text(view: View) -> str:
-    """The whole sentence as a tokenizer of ours has it; of others as it was typed."""
-    return (view.run.reads if "weights" in view.offers else None) or view.sentence
+    strings, ids = _given(view)
+    merges = token_runs.merges(view.handle)
+    n_rules = None if merges is None else len(merges.rules)
+    forest = token_runs.forest(view.handle, view.sentence, len(ids))
+    return Reading(view, strings, ids, n_rules, forest, _held_out(view))
 
 
 def _held_out(view: View) -> dict[str, float]:
@@ -181,36 +167,25 @@ def _controls(reading: Reading) -> int:
 
     with layout.row("tokens"):
         setting = PRE_TOKEN.given(options=[-1, *drawn], words=name)
-        chosen = controls.select(setting, width=200) if reading.merges else -1
+        chosen = -1 if reading.n_rules is None else controls.select(setting, width=200)
         words.facts(_facts(reading))
     return chosen
 
 
 def _facts(reading: Reading) -> list[tuple[Said, str]]:
     counts, context = reading.counts, reading.view.run.trace.facts.max_seq_len
-    per_word = counts.tokens_per_word
-    used = f"{counts.tokens:,}"
-    fertility = "–" if per_word is None else f"{per_word:.2f}"
+    fertility = "–" if counts.tokens_per_word is None else f"{counts.tokens_per_word:.2f}"
     sizes = {"character": counts.characters, "byte": counts.bytes, "word": counts.words}
+    tokens = f"{counts.tokens:,}"
+    ratios = sorted(reading.held_out.values())
+    held_out = "–".join(dict.fromkeys(f"{ratio:.2f}" for ratio in (*ratios[:1], *ratios[-1:])))
     return [
         *((f"{n:,}", noun if n == 1 else f"{noun}s") for noun, n in sizes.items()),
-        (
-            f"{used} / {context:,}" if context else used,
-            "tokens / context" if context else "tokens",
-        ),
+        (f"{tokens} / {context:,}", "tokens / context") if context else (tokens, "tokens"),
         (fertility, "tokens per word"),
         (f"{counts.bytes_per_token:.2f}", "bytes per token"),
-        *_reference(reading),
+        *([(held_out, "on held-out text")] if held_out else []),
     ]
-
-
-def _reference(reading: Reading) -> list[tuple[Said, str]]:
-    """Bytes per token of text held out from the training, from the least to the most."""
-    if not reading.held_out:
-        return []
-    ratios = reading.held_out.values()
-    low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    return [(low if low == high else f"{low}–{high}", "on held-out text")]
 
 
 def _drawn(reading: Reading, chosen: int) -> list[PreToken]:
@@ -218,8 +193,7 @@ def _drawn(reading: Reading, chosen: int) -> list[PreToken]:
     return drawable([reading.forest[i] for i in (reading.drawn if chosen < 0 else [chosen])])
 
 
-def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
-    drawn = _drawn(reading, chosen)
+def _trees(reading: Reading, chosen: int, drawn: list[PreToken]) -> None:
     is_one = chosen >= 0 or len(reading.drawn) == 1
     wanted = n_bytes(reading.forest if chosen < 0 else [reading.forest[chosen]])
     if n_bytes(drawn) < wanted:
@@ -232,7 +206,7 @@ def _trees(reading: Reading, chosen: int, n_rules: int) -> None:
     first = sum(map(len, reading.forest[: reading.drawn[0] if chosen < 0 else chosen]))
     with st.container(key=f"trees-{bisect_left(WIDTHS, n_bytes(drawn))}"):
         layout.show_figure(
-            merge_trees(drawn, first, n_rules, reading.view.colors),
+            merge_trees(drawn, first, reading.n_rules or 0, reading.view.colors),
             key="merges",
             alt=f"Trees of {n_merges} merges: {n_bytes(drawn)} bytes become {len(made)} tokens, "
             f"{', '.join(map(label_of, made))}",
@@ -250,7 +224,7 @@ def _note(reading: Reading) -> None:
     if held_out:
         name = min(held_out, key=lambda name: held_out[name])
         said += f", against {held_out[name]:.2f} in {name}, held out from the training"
-    lines = [f"{said}. {reading.n_single} of {counts.tokens} tokens are single bytes"]
+    lines = [f"{said}. {n_single_bytes(reading.forest)} of {counts.tokens} tokens are single bytes"]
     lines += [
         f"{share.script}: {share.bytes} bytes in {share.tokens} tokens"
         for share in by_script(reading.forest)[:MOST_SCRIPTS]
@@ -264,53 +238,41 @@ def _note(reading: Reading) -> None:
 
 
 def _cards(reading: Reading) -> None:
-    """Every token with its id and how it was made."""
+    """Every token with its id and how it was made: its bytes, or where there are words its text."""
     made = reading.tokens
-    rows = {
-        "id": [str(token.id) for token in made],
-        **_of_what(reading),
-    }
-    if reading.merges is not None:
-        rows |= {
-            "merges": [str(token.n_merges) for token in made],
-            "last merge": [_rank(token) for token in made],
-        }
-    titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
-    words.token_cards(reading.given.strings, rows, titles)
-
-
-def _of_what(reading: Reading) -> dict[str, list[str]]:
-    """How many bytes a token is, or where a vocabulary has words how it spells them."""
+    rows = {"id": [str(token.id) for token in made]}
     if runs.tokenizer(reading.view.handle).is_byte_level:
-        return {"bytes": [str(len(token.bytes)) for token in reading.tokens]}
-    return {"spelled": [visible(token.bytes.decode()) for token in reading.tokens]}
+        rows["bytes"] = [str(len(token.bytes)) for token in made]
+    else:
+        rows["spelled"] = [visible(token.bytes.decode()) for token in made]
+    if reading.n_rules is not None:
+        rows["merges"] = [str(token.n_merges) for token in made]
+        ranks = (token.rank for token in made)
+        rows["last merge"] = ["–" if rank is None else f"#{rank + 1}" for rank in ranks]
+    titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
+    words.token_cards(reading.strings, rows, titles)
 
 
-def _rank(node: Node) -> str:
-    return "–" if node.rank is None else f"#{node.rank + 1}"
-
-
-def _formulas(reading: Reading, chosen: int, n_rules: int) -> None:
+def _formulas(drawn: list[PreToken], n_rules: int) -> None:
     """How merging goes, and with numbers the merge that was learnt last of those drawn."""
-    inspector.formula("model.analysis.merges.merged")
-    drawn = [token for pre_token in _drawn(reading, chosen) for token in pre_token]
-    made = [node for node in walk(drawn) if node.rank is not None]
-    if not made:
+    name = "model.analysis.merges.merged"
+    inspector.formula(name)
+    tokens = [token for pre_token in drawn for token in pre_token]
+    ranks = {node.rank: node for node in walk(tokens) if node.rank is not None}
+    if not ranks:
         inspector.note("No merge applies to what is drawn.")
         return
-    node = max(made, key=lambda node: node.rank or 0)
+    rank = max(ranks)
+    node = ranks[rank]
     left, right = node.parts
     labels = [label_of(one) for one in (left, right, node)]
     inspector.beside_formula(lambda: words.merge_line("Of the merges drawn, learnt last:", *labels))
-    inspector.formula(
-        "model.analysis.merges.merged",
-        merge_with_numbers((left.id, right.id), node.id, (node.rank or 0) + 1, n_rules),
-    )
+    inspector.formula(name, merge_with_numbers((left.id, right.id), node.id, rank + 1, n_rules))
 
 
 def _tables(reading: Reading) -> inspector.Tables:
     made: inspector.Tables = {"Tokens": lambda: _tokens_csv(reading)}
-    return made if reading.merges is None else made | {"Merges": lambda: _merges_csv(reading)}
+    return made if reading.n_rules is None else made | {"Merges": lambda: _merges_csv(reading)}
 
 
 def _tokens_csv(reading: Reading) -> bytes:
@@ -320,7 +282,7 @@ def _tokens_csv(reading: Reading) -> bytes:
     return tables.csv(
         {
             "position": range(len(made)),
-            "token": [visible(token) for token in reading.given.strings],
+            "token": [visible(token) for token in reading.strings],
             "id": [token.id for token in made],
             "pre_token": pre_tokens,
             "bytes": [token.bytes.hex(" ") for token in made],
@@ -362,7 +324,7 @@ def _ranks(nodes: Sequence[Node]) -> "pd.Series":
 PAGE = Page(
     "Tokens",
     ":material/account_tree:",
-    f"A text becomes tokens: {HOW_MERGED}.",
+    "A text becomes tokens: its bytes are joined by merges, the earliest learnt first.",
     "",
     render,
     said=_said,

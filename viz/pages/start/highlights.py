@@ -1,16 +1,13 @@
 """Three highlights of a sentence, each the extreme of a measure and a link to its view."""
 
-from dataclasses import dataclass
-
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
 from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settled_from
-from model.trace import AttentionRecord
 from viz import runs
-from viz.digits import digits
+from viz.digits import digits, equals
 from viz.frame import links
 from viz.frame.answers import probability_of
-from viz.frame.said import Said, Word
+from viz.frame.said import Piece, Said, Word
 from viz.frame.view import View
 from viz.labels import token_labels, visible
 from viz.pages.experiments.ablation.shared import name_of
@@ -22,8 +19,7 @@ Highlight = tuple[Said, Said, str]  # its title, what the numbers say, and the a
 
 def highlights(view: View) -> list[Highlight]:
     """A copy that a head looks for, the layer that has the answer, and the heaviest arrow."""
-    shown = _Shown(view)
-    found = [shown.copied(), shown.settled(), shown.heaviest()]
+    found = [_induction(view), _settled(view), _most_carried(view)]
     return [one for one in found if one is not None]
 
 
@@ -38,86 +34,73 @@ def _copied(key: str, _run: runs.Run) -> Copied | None:
     return copied(_run.trace)
 
 
-@dataclass(frozen=True, eq=False)
-class _Shown:
-    view: View
-
-    def copied(self) -> Highlight | None:
-        """The induction head, and what it copies; None where none is named or nothing is copied."""
-        found = _copied(self.view.run.key, self.view.run)
-        if found is None:
-            return None
-        edge, role = found.edge, found.role
-        run, copy = self.view.run, int(self.view.run.trace.ids[edge.key])
-        said = [
-            f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
-            f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
-            "that token next: from “",
-            *(self._token(edge.query), "” to “", self._token(edge.key)),
-            f"” with weight {digits(edge.value, 2)}, {_p(probability_of(run, edge.query, copy))}.",
-        ]
-        return f"{self._name(edge)} attends after copies (induction)", said, self._cell(edge)
-
-    def settled(self) -> Highlight | None:
-        """The layer from which the logit lens has the answer; None where it is the last."""
-        view = self.view
-        if not view.offers >= {"decoder", "residuals", "vocabulary", "readout"}:
-            return None
-        last = len(view.tokens) - 1
-        lens = runs.lens(view.handle, view.sentence, [last])
-        row = settled_from(lens.ids[:, -1, 0].tolist())
-        if row == len(lens.ids) - 1:
-            return None
-        answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
-        where = f"after L{row - 1}" if row else "before the first layer"
-        p = _p(float(lens.probs[row, -1, 0]))
-        said = [
-            f"After {row} of {len(lens.ids) - 1} layers the logit lens has “",
-            *(Word(answer), f"” as the most likely next token, and keeps it: {p}."),
-        ]
-        link = links.to(view, "Logit lens", layer=max(row - 1, 0), token=last)
-        return f"The answer is there {where}", said, link
-
-    def heaviest(self) -> Highlight | None:
-        """The arrow that adds the longest vector; None where no query has a choice."""
-        if "weights" not in self.view.offers:
-            return None
-        found = _heaviest(self.view.run.key, self.view.handle, self.view.run)
-        if found is None:
-            return None
-        weight = float(self._record(found).pattern[found.head, found.query, found.key])
-        said = [
-            *(
-                "“",
-                self._token(found.query),
-                "” → “",
-                self._token(found.key),
-                "” adds a vector of ",
-            ),
-            f"length {digits(found.value, 1)}, the longest of all: its weight {digits(weight, 2)}, "
-            "times its value through W_O.",
-        ]
-        return f"{self._name(found)} carries most", said, self._cell(found)
-
-    def _record(self, found: Found) -> AttentionRecord:
-        return self.view.run.trace.record(found.site)
-
-    def _token(self, place: int) -> Word:
-        return Word(token_labels(self.view.tokens)[place])
-
-    def _name(self, found: Found) -> str:
-        module = found.site.address.rpartition(".")[2]
-        part = Part(found.site.stack, module, found.site.layer, found.head)
-        return name_of(part, self.view.run.trace)
-
-    def _cell(self, found: Found) -> str:
-        """The address of an edge on Attention."""
-        where = {"layer": found.site.layer, "head": found.head}
-        cell = f"{found.query}-{found.key}"
-        return links.to(self.view, "Attention", **where, cell=cell)
+def _induction(view: View) -> Highlight | None:
+    """The induction head, and what it copies; None where none is named or nothing is copied."""
+    run = view.run
+    found = _copied(run.key, run)
+    if found is None:
+        return None
+    edge, role = found.edge, found.role
+    probability = probability_of(run, edge.query, int(run.trace.ids[edge.key]))
+    said = [
+        f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
+        f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
+        "that token next: from ",
+        *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
+        f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.",
+    ]
+    return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
 
 
-def _p(probability: float) -> str:
-    """As p = 0.12, or p < 0.01."""
-    said = digits(probability, 2)
-    return f"p {said}" if said.startswith("<") else f"p = {said}"
+def _settled(view: View) -> Highlight | None:
+    """The layer from which the logit lens has the answer; None where it is the last."""
+    if not view.offers >= {"decoder", "residuals", "vocabulary", "readout"}:
+        return None
+    last = len(view.tokens) - 1
+    lens = runs.lens(view.handle, view.sentence, [last])
+    row, n_layers = settled_from(lens.ids[:, -1, 0].tolist()), len(lens.ids) - 1
+    if row == n_layers:
+        return None
+    answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
+    p = f"p {equals(float(lens.probs[row, -1, 0]), 2)}"
+    where = f"after L{row - 1}" if row else "before the first layer"
+    said = [
+        f"After {row} of {n_layers} layers the logit lens has “",
+        Word(answer),
+        f"” as the most likely next token, and keeps it: {p}.",
+    ]
+    link = links.to(view, "Logit lens", layer=max(row - 1, 0), token=last)
+    return f"The answer is there {where}", said, link
+
+
+def _most_carried(view: View) -> Highlight | None:
+    """The arrow that adds the longest vector; None where no query has a choice."""
+    if "weights" not in view.offers:
+        return None
+    found = _heaviest(view.run.key, view.handle, view.run)
+    if found is None:
+        return None
+    pattern = view.run.trace.record(found.site).pattern
+    weight = digits(float(pattern[found.head, found.query, found.key]), 2)
+    said = [
+        *(*_token(view, found.query), " → ", *_token(view, found.key)),
+        f" adds a vector of length {digits(found.value, 1)}, the longest of all: its weight "
+        f"{weight}, times its value through W_O.",
+    ]
+    return f"{_name(view, found)} carries most", said, _cell(view, found)
+
+
+def _token(view: View, place: int) -> list[Piece]:
+    return ["“", Word(token_labels(view.tokens)[place]), f"” ({place})"]
+
+
+def _name(view: View, found: Found) -> str:
+    module = found.site.address.rpartition(".")[2]
+    part = Part(found.site.stack, module, found.site.layer, found.head)
+    return name_of(part, view.run.trace)
+
+
+def _cell(view: View, found: Found) -> str:
+    """The address of an edge on Attention."""
+    where = {"layer": found.site.layer, "head": found.head}
+    return links.to(view, "Attention", **where, cell=f"{found.query}-{found.key}")

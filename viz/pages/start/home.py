@@ -30,19 +30,17 @@ WAYS_ON = (
 )
 
 
-def _first_lesson() -> tuple[words.Way, ...]:
-    """The way into the lessons, where there are any."""
-    found = tours.found()
-    text = f"{len(found)} short lessons, from tokens to architectures; each begins with a question."
-    return tuple(words.Way("Learn", text, query=tours.link_to(first, 1)) for first in found[:1])
-
-
 def render(view: View) -> None:
     """Draw the page."""
     alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))
-    words.ways((*alive.kind_of(view).ways, *_first_lesson(), *WAYS_ON))
+    lessons = tours.found()
+    text = (
+        f"{len(lessons)} short lessons, from tokens to architectures; each begins with a question."
+    )
+    learn = [words.Way("Learn", text, query=tours.link_to(first, 1)) for first in lessons[:1]]
+    words.ways((*alive.kind_of(view).ways, *learn, *WAYS_ON))
     inspector.attention(view.record)
     inspector.source(
         "model.attention.attention_scores",

@@ -65,13 +65,12 @@ def test_lens_tables_hold_the_whole_sentence() -> None:
     asked = Asked(lambda: runs.run(handle, HOSTILE))
     view = View(HOSTILE, handle, asked, "decoder.attn", 2, 3, theme.LIGHT)
     seen = runs.lens(handle, HOSTILE, [0])
-    tables = lens._tables(lens.Reading(view, seen, runs.vocabulary(handle), 3, 0))
-    rows = csv_rows(tables["Lens top tokens"]())[1:]
+    reading = lens.Reading(view, seen, runs.vocabulary(handle), 3, 0)
+    _, *rows = csv_rows(lens._csv(reading))
     assert [int(row[4]) for row in rows] == seen.ids.ravel().tolist()
     assert [float(row[6]) for row in rows] == pytest.approx(seen.probs.ravel())
     assert [row[3] for row in rows[:11]] == [*map(str, range(1, 11)), "1"]
-    header, *rows = csv_rows(tables["Lens ranks"]())
-    assert {len(row) for row in rows} == {len(header)}
-    assert [int(row[5]) for row in rows] == (seen.rank + 1).ravel().tolist()
-    assert [float(row[6]) for row in rows] == pytest.approx(seen.entropy.ravel())
-    assert rows[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]
+    cells = rows[::10]
+    assert [int(row[7]) for row in cells] == (seen.rank + 1).ravel().tolist()
+    assert [float(row[8]) for row in cells] == pytest.approx(seen.entropy.ravel())
+    assert cells[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]

@@ -67,11 +67,11 @@ def _inspect(view: View) -> None:
     scores = record.scores[view.head, query].astype(np.float64)
     allowed = scores[record.mask_of(view.head)[query]]
     log_total = float(np.logaddexp.reduce(allowed))
-    inspector.beside_formula(
-        lambda: words.pair(
-            visible(view.query_tokens[query]), visible(view.key_tokens[key]), view.head_name
-        )
+    asker, to = (
+        f"{visible(tokens[place])} ({place})"
+        for tokens, place in ((view.query_tokens, query), (view.key_tokens, key))
     )
+    inspector.beside_formula(lambda: words.pair(asker, to, view.head_name))
     inspector.formula(
         "model.attention.scaled_dot_product",
         formulas.weight_with_numbers(

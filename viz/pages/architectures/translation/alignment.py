@@ -11,7 +11,7 @@ from viz.frame.examples import pair_of, pairs
 from viz.frame.view import View
 from viz.labels import words_of
 from viz.runs import translating
-from viz.runs.translating import Example, Picked
+from viz.runs.translating import Picked
 
 CROSS = "decoder.cross_attn"
 
@@ -38,31 +38,28 @@ def section(view: View) -> None:
         controls.select(settings.SHOWN_HEADS, width=230)
         controls.select(settings.ALIGN_BY, width=230)
     shown = _shown(view)
-    _agreement(view, shown)
-    examples, is_input = _examples(), _is_input()
-    rates = translating.error_rates(view.handle, examples, is_input=is_input)
-    left, right = layout.two_up("alignment")
-    with left:
-        chart = error_rate_map(rates, "Alignment error rate, all sentences")
-        layout.show_chart(chart, key="error-rates")
-    with right:
-        _map(view, shown)
-    inspector.formula("model.analysis.alignment.agreement")
-    inspector.source(
-        "model.analysis.alignment.agreement",
-        "model.analysis.alignment.merged_to_words",
-        "model.analysis.alignment.strongest_links",
-    )
-
-
-def _agreement(view: View, shown: Shown) -> None:
-    found = translating.agreement_of(view.handle, _examples(), shown.picked, is_input=_is_input())
+    examples = tuple((pair.source, pair.target, tuple(sorted(pair.links))) for pair in pairs())
+    is_input = state.value(settings.ALIGN_BY) == "input"
+    found = translating.agreement_of(view.handle, examples, shown.picked, is_input=is_input)
     words.facts(
         [
             (digits(found.error_rate, 3), f"alignment error rate, {shown.name}"),
             (digits(found.precision, 3), "precision"),
             (digits(found.recall, 3), "recall"),
         ]
+    )
+    rates = translating.error_rates(view.handle, examples, is_input=is_input)
+    left, right = layout.two_up("alignment")
+    with left:
+        chart = error_rate_map(rates, "Alignment error rate, all sentences")
+        layout.show_chart(chart, key="error-rates")
+    with right:
+        _map(view, shown, is_input)
+    inspector.formula("model.analysis.alignment.agreement")
+    inspector.source(
+        "model.analysis.alignment.agreement",
+        "model.analysis.alignment.merged_to_words",
+        "model.analysis.alignment.strongest_links",
     )
 
 
@@ -73,28 +70,17 @@ def _shown(view: View) -> Shown:
     if view.attention != CROSS or over == "all":
         return Shown("mean of all cross-attention", lambda x: x.mean(axis=(0, 1)))
     if over == "layer":
-        name = f"cross-attention, mean of L{layer}"
-        return Shown(name, lambda x: x[layer].mean(axis=0))
-    name = f"cross-attention L{layer} H{head}"
-    return Shown(name, lambda x: x[layer, head])
+        return Shown(f"cross-attention, mean of L{layer}", lambda x: x[layer].mean(axis=0))
+    return Shown(f"cross-attention L{layer} H{head}", lambda x: x[layer, head])
 
 
-def _is_input() -> bool:
-    return state.value(settings.ALIGN_BY) == "input"
-
-
-def _examples() -> tuple[Example, ...]:
-    """The shipped pairs as the runs take them."""
-    return tuple((pair.source, pair.target, tuple(sorted(pair.links))) for pair in pairs())
-
-
-def _map(view: View, shown: Shown) -> None:
+def _map(view: View, shown: Shown, is_input: bool) -> None:
     pair = pair_of(view.sentence)
     if pair is None:
         words.notice("Choose one of the examples to see its words and the links made by hand.")
         return
     run = translating.aligned(view.handle, pair.source, pair.target)
-    matrix = translating.between_words(shown.picked(run.patterns), run, is_input=_is_input())
+    matrix = translating.between_words(shown.picked(run.patterns), run, is_input=is_input)
     sides = (words_of(run.source)[1], words_of(run.target)[1])
     chart = alignment_map(matrix, sides, pair.links, f"This sentence, {shown.name}")
     layout.show_chart(chart, key="alignment")

@@ -11,6 +11,8 @@ from viz.frame import inspector, layout, words
 from viz.frame.view import View
 from viz.runs import translating
 
+KV_CACHE = "model.decoding.kv_cache"
+
 
 def section(view: View, written: Written) -> None:
     """Draw both parts, measured in this run."""
@@ -24,10 +26,8 @@ def section(view: View, written: Written) -> None:
     parts = translating.cache_parts(view.handle, view.sentence, target)
     chart = cache_growth(parts.own, parts.of_source, "Bytes in the cache, by token")
     layout.show_chart(chart, key="cache-parts")
+    inspector.source(f"{KV_CACHE}.StaticLayerCache", "model.decoding.cache_run.two_parts")
     _bytes(view, parts)
-    inspector.source(
-        "model.decoding.kv_cache.StaticLayerCache", "model.decoding.cache_run.two_parts"
-    )
 
 
 def _bytes(view: View, parts: TwoParts) -> None:
@@ -43,13 +43,11 @@ def _bytes(view: View, parts: TwoParts) -> None:
             (bytes_text(measured[1]), "cross-attention, fixed"),
         ]
     )
-    sizes = (config.n_layers, config.n_kv_heads, config.d_head)
-    inspector.formula("model.decoding.kv_cache.cache_bytes")
+    sizes, name = (config.n_layers, config.n_kv_heads, config.d_head), f"{KV_CACHE}.cache_bytes"
+    inspector.formula(name)
     for n_tokens, n_bytes in zip((n_target, n_source), measured, strict=True):
-        inspector.formula(
-            "model.decoding.kv_cache.cache_bytes",
-            cache_with_numbers(*sizes, n_tokens, n_bytes_of_one, n_bytes),
-        )
+        numbers = cache_with_numbers(*sizes, n_tokens, n_bytes_of_one, n_bytes)
+        inspector.formula(name, numbers)
     expected = tuple(cache_bytes(*sizes, n, n_bytes_of_one) for n in (n_target, n_source))
     inspector.check(
         expected == measured,

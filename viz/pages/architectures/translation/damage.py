@@ -25,10 +25,9 @@ def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> Non
         "order, or without their positions, are another matter. “Output” is the encoder’s; "
         "averaged, every row of it is the mean of all.",
     )
-    with row:
-        if way == "sampling":  # its seed stands above
-            seed = int(state.number(settings.SEED))
-        else:
+    seed = int(state.number(settings.SEED))
+    if way != "sampling":  # whose seed stands above
+        with row:
             seed = controls.number(settings.SEED)
     end_id = runs.tokenizer(view.handle).end_id
     context = translating.translator(view.handle).config.max_seq_len
@@ -40,9 +39,8 @@ def section(view: View, written: Written, fed: tuple[int, ...], way: str) -> Non
     groups, labels = words_of(tokens) if target else ([], [])
     groups, labels = [*groups, len(labels)], [*labels, "⟨end⟩"]
     by_word = {name: np.bincount(groups, weights=values) for name, values in losses.items()}
-    layout.show_chart(
-        damage_map(labels, by_word, "Loss of each German word, in nats"), key="damage"
-    )
+    chart = damage_map(labels, by_word, "Loss of each German word, in nats")
+    layout.show_chart(chart, key="damage")
     _verdict(losses)
     inspector.source(
         "model.analysis.source.losses_when_damaged", "model.analysis.source.target_losses"

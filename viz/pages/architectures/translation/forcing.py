@@ -10,7 +10,6 @@ from viz.figures.translation import loss_bars
 from viz.formulas import loss_with_numbers
 from viz.frame import controls, inspector, layout, settings, words
 from viz.frame.examples import pair_of
-from viz.frame.kinds import Text
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import clipped, token_labels, told_apart, words_of
@@ -29,32 +28,23 @@ def section(view: View) -> tuple[int, ...]:
         "would have gone its own way, to the token above the bar.",
     )
     with row:
-        text = controls.text(_setting(view), placeholder="Type a German sentence")
+        pair = pair_of(view.sentence)
+        setting = settings.TARGET.given(default=pair.target if pair else "")
+        text = controls.text(setting, placeholder="Type a German sentence")
     fed = tuple(runs.tokenizer(view.handle).encode(text)) if text.strip() else ()
     if not fed:
         words.notice("Type the German of the sentence above to feed it in.")
         return ()
     run = runs.run_translation(view.handle, view.sentence, fed)
-    _say_what_was_cut(view, text, run)
+    n_fed = len(run.trace.main) - 1
+    if n_fed < len(fed):
+        words.notice(
+            f"The German has {len(fed)} tokens; the model’s context has room for {n_fed} after the "
+            "start: the others are cut."
+        )
     losses = next_token_losses(run.trace.logits, run.trace.ids)
     _draw(view, run, losses)
     return fed
-
-
-def _setting(view: View) -> Text:
-    """The text to feed in; by default the translation that comes with an example."""
-    pair = pair_of(view.sentence)
-    return settings.TARGET.given(default=pair.target if pair else "")
-
-
-def _say_what_was_cut(view: View, text: str, run: Run) -> None:
-    n_typed = len(runs.tokenizer(view.handle).encode(text))
-    n_fed = len(run.trace.main) - 1
-    if n_fed < n_typed:
-        words.notice(
-            f"The German has {n_typed} tokens; the model’s context has room for {n_fed} after the "
-            "start: the others are cut."
-        )
 
 
 def _draw(view: View, run: Run, losses: np.ndarray) -> None:
@@ -68,7 +58,8 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     tokens = run.trace.tokens[1:]
     chart = loss_bars(tokens, losses, own, run.trace.ids[1:], "Loss of each token fed in")
     layout.show_chart(chart, key="forced")
-    free = _free(view)
+    greedy = translating.written(view.handle, view.sentence, Way())
+    free = runs.run_translation(view.handle, view.sentence, greedy.ids)
     words.facts(
         [
             (f"{_per_word(run)} nats", "loss per word, fed in"),
@@ -80,29 +71,20 @@ def _draw(view: View, run: Run, losses: np.ndarray) -> None:
     words.token_row("running free, greedy", free.trace.tokens[1:])
     if not agrees.all():
         first = int(np.argmin(agrees))
-        _say_first_other(run, first, str(own[first]))
-    inspector.formula("model.analysis.probabilities.next_token_losses")
-    inspector.formula(
-        "model.analysis.probabilities.next_token_losses",
-        loss_with_numbers(float(losses.sum()), len(losses)),
-    )
-    inspector.source("model.analysis.probabilities.next_token_losses")
+        label = clipped(token_labels(tokens)[first], LABEL)
+        words.token_line(
+            [
+                f"It would first have gone its own way at token {first + 1:,}, “",
+                Word(label),
+                "”, to",
+            ],
+            Word(str(own[first])),
+        )
+    name = "model.analysis.probabilities.next_token_losses"
+    inspector.formula(name)
+    inspector.formula(name, loss_with_numbers(float(losses.sum()), len(losses)))
+    inspector.source(name)
     inspector.checked("The German fed in", run.checking.result)
-
-
-def _say_first_other(run: Run, first: int, own_way: str) -> None:
-    """The first token that was not the most likely one, and what would have been."""
-    label = clipped(token_labels(run.trace.tokens[1:])[first], LABEL)
-    words.token_line(
-        [f"It would first have gone its own way at token {first + 1:,}, “", Word(label), "”, to"],
-        Word(own_way),
-    )
-
-
-def _free(view: View) -> Run:
-    """What the model writes when it takes the most likely token each time, fed in once more."""
-    written = translating.written(view.handle, view.sentence, Way())
-    return runs.run_translation(view.handle, view.sentence, written.ids)
 
 
 def _per_word(run: Run) -> str:
@@ -111,5 +93,4 @@ def _per_word(run: Run) -> str:
     if len(trace.main) < 2:
         return "–"
     losses, n_words = next_token_losses(trace.logits, trace.ids), len(words_of(trace.tokens[1:])[1])
-    per_word = float(losses.sum()) / n_words
-    return digits(per_word, 3)
+    return digits(float(losses.sum()) / n_words, 3)

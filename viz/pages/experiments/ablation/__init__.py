@@ -3,19 +3,10 @@
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, part_of
 from viz import formulas_experiments as formulas
 from viz.digits import digits
-from viz.frame import (
-    answers,
-    controls,
-    inspector,
-    layout,
-    memory,
-    settings,
-    state,
-    words,
-)
+from viz.frame import answers, controls, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
-from viz.pages.experiments.ablation import costs, effect, positions, pruning
+from viz.pages.experiments.ablation import costs, effect, pruning
 from viz.pages.experiments.ablation.shared import (
     WORDS,
     Experiment,
@@ -34,7 +25,7 @@ def render(view: View) -> None:
     costs.section(experiment)
     _say_what_is_off(experiment)
     _facts(experiment, position)
-    positions.section(experiment)
+    costs.at_positions(experiment)
     effect.section(experiment, position)
     if {"neurons", "parts"} <= view.offers:
         effect.neurons(experiment, position)
@@ -72,10 +63,9 @@ def _controls(view: View) -> tuple[str, int]:
 def _say_what_is_off(experiment: Experiment) -> None:
     view = experiment.view
     if experiment.is_everything:
-        has_bias = "vision" in view.offers
         left = (
             "the bias of the unembedding alone makes the answer"
-            if has_bias
+            if "vision" in view.offers  # whose unembedding has one
             else "the unembedding has no bias, so all answers are equally probable"
         )
         words.notice(f"Everything is off. Nothing is left of the model: {left}.")
@@ -92,29 +82,21 @@ def _facts(experiment: Experiment, position: int) -> None:
     before, after = experiment.whole_loss, float(experiment.after.mean())
     change = after - before
     names = answers.names_of(view)
-    was, now = (int(answers.logits_of(run)[position].argmax()) for run in (view.run, edited))
-    left = answers.logits_of(edited)[position]
-    is_one_ahead = left.min() < left.max()  # not where nothing is left
+    logits = [answers.logits_of(run)[position] for run in (view.run, edited)]
+    best = [int(row.argmax()) for row in logits]
     said = [
-        digits(answers.probability_of(run, position, best), 4)
-        for run, best in ((view.run, was), (edited, now))
+        [answer_of(view, i, names), f" {digits(answers.probability_of(run, position, i), 4)}"]
+        for run, i in zip((view.run, edited), best, strict=True)
     ]
-    words.facts(
-        [
-            (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}"),
-            (f"{digits(after, 3)} nats", "mean loss with parts off"),
-            (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
-            (
-                [answer_of(view, was, names), f" {said[0]}"],
-                "most likely, with its probability",
-            ),
-            *(
-                [([answer_of(view, now, names), f" {said[1]}"], "most likely with parts off")]
-                if is_one_ahead
-                else []
-            ),
-        ]
-    )
+    facts = [
+        (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}"),
+        (f"{digits(after, 3)} nats", "mean loss with parts off"),
+        (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
+        (said[0], "most likely, with its probability"),
+    ]
+    if logits[1].min() < logits[1].max():  # not where nothing is left
+        facts.append((said[1], "most likely with parts off"))
+    words.facts(facts)
 
 
 def _inspect(experiment: Experiment) -> None:
@@ -122,10 +104,8 @@ def _inspect(experiment: Experiment) -> None:
     written = formulas.ablation(experiment.way)
     inspector.enter("What is off")
     inspector.formula(name, written.latex, written.reference)
-    inspector.formula(
-        name,
-        formulas.cost_with_numbers(float(experiment.after.mean()), experiment.whole_loss),
-    )
+    after = float(experiment.after.mean())
+    inspector.formula(name, formulas.cost_with_numbers(after, experiment.whole_loss))
     inspector.source(
         name,
         "model.analysis.interventions.run_rows",

@@ -1,31 +1,26 @@
-"""What each part costs: maps of estimates, which become exact while one looks."""
+"""What each part costs, alone and at each position: estimates, which become exact meanwhile."""
 
-from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from model.analysis.ablation import Part
-from model.trace import Trace
 from model.worked_out import WorkedOut
-from viz.charts.chart import Axis
+from viz.charts.chart import Axis, numbered
 from viz.digits import or_none
 from viz.figures.attribution import Estimates, head_axes, part_map
-from viz.frame import gradual, layout, settings, state, words
+from viz.frame import answers, controls, gradual, layout, memory, words
 from viz.frame.view import View
-from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_of
 from viz.runs import ablating
 
-RANKING = "ranking"
+RANKING, POSITIONS, BUTTON = "ranking", "position-ranking", "positions"
+SUBLAYERS = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
 
 
 def section(experiment: Experiment) -> None:
-    """The maps of heads and of sublayers."""
-    ranking = begun(experiment)
-    gradual.fill(ranking.filling, lambda: _costs(experiment, ranking))
-
-
-def begun(experiment: Experiment) -> ablating.Ranking:
-    """The ranking of this input, as far as it has got; begun where there is none."""
+    """The maps of heads and of sublayers, which begin to be exact by themselves."""
     view = experiment.view
 
     def begin() -> ablating.Ranking:
@@ -34,107 +29,69 @@ def begun(experiment: Experiment) -> ablating.Ranking:
         found.filling.is_running = not isinstance(view.record.pattern, WorkedOut)  # it takes long
         return found
 
-    return gradual.kept(RANKING, view.run.key, begin)
+    ranking = gradual.kept(RANKING, view.run.key, begin)
+    gradual.fill(ranking.filling, lambda: _costs(experiment, ranking))
 
 
 def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
     """Both maps, and what they say."""
+    trace = experiment.view.run.trace
     left, right = layout.two_up("costs")
     with left:
-        _cost_map(experiment, ranking, [part for part in ranking.parts if part.unit is not None])
+        heads = [part for part in ranking.parts if part.unit is not None]
+        rows = list(dict.fromkeys(layer_name(part, trace) for part in heads))
+        places = {(rows.index(layer_name(part, trace)), part.unit or 0): part for part in heads}
+        axes = head_axes(rows, 1 + max(part.unit or 0 for part in heads))
+        site = experiment.view.site
+        own = Part(site.stack, site.address.rpartition(".")[2], site.layer)
+        chosen = (rows.index(layer_name(own, trace)), experiment.view.head)
+        shown = ("head-costs", "Cost of each head: click one")
+        _map(experiment, ranking, places, axes, shown, chosen)
     with right:
-        _sublayer_map(experiment, ranking, [part for part in ranking.parts if part.unit is None])
+        sublayers = [part for part in ranking.parts if part.unit is None]
+        modules = [name for name in SUBLAYERS if any(part.module == name for part in sublayers)]
+        layer_of = {part: layer_name(replace(part, module="attn"), trace) for part in sublayers}
+        rows = list(dict.fromkeys(layer_of.values()))
+        places = {
+            (rows.index(layer), modules.index(part.module)): part
+            for part, layer in layer_of.items()
+        }
+        columns = Axis("sublayer", names=[SUBLAYERS[name] for name in modules])
+        shown = ("sublayer-costs", "Cost of each sublayer: click one")
+        _map(experiment, ranking, places, (Axis("layer", names=rows), columns), shown)
     _say_ranking(experiment.view, ranking)
-
-
-def _cost_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence[Part]) -> None:
-    trace = experiment.view.run.trace
-    rows = list(dict.fromkeys(row_of(part) for part in parts))
-    n_heads = 1 + max(part.unit or 0 for part in parts)
-    by_place = {(rows.index(row_of(part)), part.unit or 0): part for part in parts}
-    names = [row_name(row, trace) for row in rows]
-    chosen = (experiment.view.site.stack, experiment.view.site.address.rpartition(".")[2])
-    own = (*chosen, experiment.view.layer)
-    _map(
-        experiment,
-        ranking,
-        by_place,
-        head_axes(names, n_heads),
-        ("head-costs", "Cost of each head: click one"),
-        (rows.index(own), experiment.view.head),
-    )
-
-
-def _sublayer_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence[Part]) -> None:
-    trace = experiment.view.run.trace
-    kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
-    columns = [module for module in kinds if any(part.module == module for part in parts)]
-    rows = list(dict.fromkeys((part.stack, "attn", part.layer) for part in parts))
-    by_place = {
-        (rows.index((part.stack, "attn", part.layer)), columns.index(part.module)): part
-        for part in parts
-    }
-    names = [row_name(row, trace) for row in rows]
-    axes = (
-        Axis("layer", names=names),
-        Axis("sublayer", names=[kinds[name] for name in columns]),
-    )
-    _map(
-        experiment,
-        ranking,
-        by_place,
-        axes,
-        ("sublayer-costs", "Cost of each sublayer: click one"),
-        None,
-    )
 
 
 def _map(
     experiment: Experiment,
     ranking: ablating.Ranking,
-    by_place: dict[tuple[int, int], Part],
+    parts: dict[tuple[int, int], Part],
     axes: tuple[Axis, Axis],
     shown: tuple[str, str],
-    chosen: tuple[int, int] | None,
+    chosen: tuple[int, int] | None = None,
 ) -> None:
-    """One map of costs; a click switches that part."""
+    """One map of costs, of parts by their place; `shown` are its key and title. Clicks switch."""
     key, title = shown
     shape = len(axes[0].names or ()), len(axes[1].names or ())
     grid, guessed, estimated = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
-    cost = ranking.costs
-    guesses = dict(zip(ranking.parts, ranking.filling.estimate, strict=True))
-    for place, part in by_place.items():
-        grid[place], guessed[place] = cost[part], guesses[part]
-        estimated[place] = part in ranking.estimated
-    off = [place for place, part in by_place.items() if part.text in experiment.off]
+    filling, numbers = ranking.filling, {part: i for i, part in enumerate(ranking.parts)}
+    values, known = filling.values, filling.is_known
+    for place, part in parts.items():
+        number = numbers[part]
+        grid[place], guessed[place] = values[number], filling.estimate[number]
+        estimated[place] = not known[number]
+    off = [place for place, part in parts.items() if part.text in experiment.off]
 
     def switch(row: int, column: int) -> None:
-        if part := by_place.get((row, column)):
-            ranking.filling.point(ranking.parts.index(part))
-            state.put((settings.OFF, list(experiment.toggled(part.text))))
+        if part := parts.get((row, column)):
+            filling.point(numbers[part])
+            experiment.switch(part)
 
+    estimates = Estimates(estimated, guessed, "not there, or not computed yet")
     chart = part_map(
-        axes,
-        grid,
-        ("cost", "nats"),
-        title,
-        chosen=chosen,
-        off=off,
-        estimates=Estimates(estimated, guessed, "not there, or not computed yet"),
+        axes, grid, ("cost", "nats"), title, chosen=chosen, off=off, estimates=estimates
     )
     layout.show_chart(chart, key=key, on_pick=switch)
-
-
-def row_of(part: Part) -> tuple[str, str, int]:
-    """The layer a part is in, of its kind of attention."""
-    return part.stack, part.module, part.layer
-
-
-def row_name(row: tuple[str, str, int], trace: Trace) -> str:
-    """A layer as it is named on screen."""
-    stack, module, layer = row
-    first = "encoder " if len(trace.streams) > 1 and stack == "encoder" else ""
-    return f"{first}L{layer}{' cross' if module == 'cross_attn' else ''}"
 
 
 def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
@@ -149,3 +106,27 @@ def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
         f"{'' if ranking.filling.is_done else 'So far: '}The head that costs most is "
         f"{said(most)}, the one that costs least {said(least)}."
     )
+
+
+def at_positions(experiment: Experiment) -> None:
+    """What each head of the chosen layer costs at each query: a button, and the map it begins."""
+    view = experiment.view
+    site, n_heads, n_queries = view.site, view.record.n_heads, view.record.q.shape[1]
+    made_with = (view.run.key, view.attention, view.layer)
+    ranking: ablating.Ranking | None = memory.remembered(POSITIONS, made_with)
+    if memory.pressed(BUTTON):
+        layer = Part(site.stack, site.address.rpartition(".")[2], site.layer)
+        every = np.ndindex(n_heads, n_queries)
+        parts = [replace(layer, unit=head, query=query) for head, query in every]
+        ranking = experiment.ranking(parts)
+        memory.remember(POSITIONS, made_with, ranking)
+    if ranking is None:
+        name = f"Cost of the heads of L{view.layer} at each position"
+        controls.button(BUTTON, "begin", name, "grid_on")
+        return
+    parts = {divmod(i, n_queries): part for i, part in enumerate(ranking.parts)}
+    queries = answers.labels_of(view.run.trace.stream(view.record.queries))
+    axes = numbered("head", "H", n_heads), Axis("position", names=queries, numbered=True)
+    shown = ("position-costs", f"Cost of each head of L{view.layer} at one position alone")
+    draw = partial(_map, experiment, ranking, parts, axes, shown)
+    gradual.fill(ranking.filling, draw, key="gradual-positions")

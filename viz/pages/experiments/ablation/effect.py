@@ -7,9 +7,8 @@ from viz.charts.chart import Axis
 from viz.digits import digits
 from viz.figures.ablation import paired_answers, weight_map
 from viz.figures.attribution import named_bars, token_bars
-from viz.frame import answers, controls, layout, settings, state, words
-from viz.pages.experiments.ablation.costs import row_name
-from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.frame import answers, controls, layout, settings, words
+from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_of
 from viz.runs import Run, ablating, attributing
 
 MOST_ANSWERS = 5  # most likely ones, of the run as it was and of the one under the edit
@@ -56,8 +55,7 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
     def cut(query: int, to: int) -> None:
         site = view.site
         module = site.address.rpartition(".")[2]
-        part = Part(site.stack, module, site.layer, view.head, query, to)
-        state.put((settings.OFF, list(experiment.toggled(part.text))))
+        experiment.switch(Part(site.stack, module, site.layer, view.head, query, to))
 
     is_own = run is view.run
     says = f"Largest difference from the run as it was: {digits(spread, 3)}."
@@ -83,6 +81,9 @@ def _answers(experiment: Experiment, position: int) -> None:
 
 def _losses(experiment: Experiment) -> None:
     judged, trace = experiment.judged, experiment.view.run.trace
+    if not experiment.off:
+        words.caption("Change of each loss: switch something off to see it.")
+        return
     labels = answers.labels_of(trace.main)
     shown = [labels[place] if place >= 0 else "class" for place in judged.places]
     title = f"Change of the loss of each {judged.targets.name}"
@@ -107,22 +108,20 @@ def neurons(experiment: Experiment, position: int) -> None:
         "the chosen position, with nothing off. A neuron is off at every position.",
     )
     token = int(answers.logits_of(view.run)[position].argmax())
-    found = attributing.attribution(view.handle, view.run, view.run.key, position, token, None)
-    order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST_NEURONS]
-    n = found.neurons.shape[1]
-    stack = view.run.trace.main.name
-    parts = [Part(stack, "ffn", int(place) // n, int(place) % n) for place in order]
-    names = [f"L{part.layer} N{part.unit}" for part in parts]
+    run, stack = view.run, view.run.trace.main.name
+    shares = attributing.attribution(view.handle, run, run.key, position, token, None).neurons
+    order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]
+    places = (divmod(int(place), shares.shape[1]) for place in order)
+    parts = [Part(stack, "ffn", layer, neuron) for layer, neuron in places]
     names = [
-        f"{name} off" if part.text in experiment.off else name
-        for name, part in zip(names, parts, strict=True)
+        f"L{part.layer} N{part.unit}{' off' if part.text in experiment.off else ''}"
+        for part in parts
     ]
 
     def switch(row: int, _: int) -> None:
-        state.put((settings.OFF, list(experiment.toggled(parts[row].text))))
+        experiment.switch(parts[row])
 
-    values = found.neurons.ravel()[order]
-    chart = named_bars(names, values, "share in the logit", "Neurons: click one")
+    chart = named_bars(names, shares.ravel()[order], "share in the logit", "Neurons: click one")
     layout.show_chart(chart, key="neurons-off", on_pick=switch)
     _any_neuron(experiment)
 
@@ -137,17 +136,12 @@ def _any_neuron(experiment: Experiment) -> None:
         if group.endswith(".ffn")
         for layer in range(limits[0])
     }
-    rows = {name: row_name((x.stack, "ffn", x.layer), view.run.trace) for name, x in layers.items()}
-    first = f"{view.run.trace.main.name}.0"
+    names = {name: layer_name(part, view.run.trace) for name, part in layers.items()}
+    setting = settings.NEURONS_OF.given(
+        options=list(layers), default=f"{view.run.trace.main.name}.0", words=names.__getitem__
+    )
     with layout.slim_row("any-neuron"):
-        chosen = layers[
-            controls.select(
-                settings.NEURONS_OF.given(
-                    options=list(layers), default=first, words=rows.__getitem__
-                ),
-                width=170,
-            )
-        ]
+        chosen = layers[controls.select(setting, width=170)]
         high = sizes[f"{chosen.stack}.ffn"][1] - 1
         neuron = controls.number(settings.ANY_NEURON.given(high=high))
         part = Part(chosen.stack, "ffn", chosen.layer, neuron)

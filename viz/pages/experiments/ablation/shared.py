@@ -55,9 +55,9 @@ class Experiment:
         view, targets = self.view, self.judged.targets
         return ablating.ranking(view.handle, view.run, parts, targets, self.whole_loss)
 
-    def toggled(self, part: str) -> tuple[str, ...]:
-        """What is off once a part is switched, on or off."""
-        return toggled(self.off, part)
+    def switch(self, part: Part) -> None:
+        """Switch a part, on or off."""
+        state.put((settings.OFF, list(toggled(self.off, part.text))))
 
 
 def toggled(off: tuple[str, ...], part: str) -> tuple[str, ...]:
@@ -100,10 +100,15 @@ def _other(view: View) -> Run:
     return run
 
 
+def layer_name(part: Part, trace: Trace) -> str:
+    """The layer a part is in, of its kind of attention, as it is named on screen."""
+    first = "encoder " if len(trace.streams) > 1 and part.stack == "encoder" else ""
+    return f"{first}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
+
+
 def name_of(part: Part, trace: Trace) -> str:
     """A part as it is named on screen, such as L2 H4 or L0 H1: it → animal; labels are text."""
-    stack = f"{part.stack} " if len(trace.streams) > 1 and part.stack == "encoder" else ""
-    layer = f"{stack}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
+    layer = layer_name(part, trace)
     if part.module == "ffn":
         return f"{layer} feed-forward" if part.unit is None else f"{layer} N{part.unit}"
     if part.unit is None:

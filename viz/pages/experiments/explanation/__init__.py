@@ -8,15 +8,7 @@ from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
 from viz.figures.explanation import Cloud, arrow_scatter
-from viz.frame import (
-    answers,
-    controls,
-    gradual,
-    inspector,
-    layout,
-    state,
-    words,
-)
+from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import One, kind_on
 from viz.frame.page import Page
 from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
@@ -112,21 +104,17 @@ def _arrows(shown: Shown, measure: str) -> None:
 
 def _scatter(shown: Shown, measure: str) -> None:
     work = shown.work
-    values, effects = shown.measures[measure], work.effects
-    shape = effects.shape
-    chosen = shown.chosen
-    telling = (work.telling if work.has_arrows else {}) | {"chosen": chosen}
+    chosen = {"chosen": shown.chosen}  # which makes it exact
+    effects, shape = work.effects.ravel(), work.effects.shape
+    telling = (work.telling if work.has_arrows else {}) | chosen
     marked = {
         NAMED[name]: int(np.ravel_multi_index(arrow, shape)) for name, arrow in telling.items()
     }
+    more = {MEASURE.words(name): values.ravel() for name, values in shown.measures.items()}
     what = MEASURE.words(measure)
-    others = {
-        MEASURE.words(name): x.ravel() for name, x in shown.measures.items() if name != measure
-    }
-    keys = np.indices(shape)[2].ravel()
-    estimated = ~work.filling.is_known
-    more = {"key": keys, **others}
-    cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, estimated, more)
+    values = more.pop(what)
+    more = {"key": np.indices(shape)[2].ravel(), **more}
+    cloud = Cloud(values, effects, shown.names, marked, ~work.filling.is_known, more)
     unit = "nats" if shown.metric.kind == "loss" else "logits"
     chart = arrow_scatter(cloud, f"{effects.size:,} edges of {shown.asks}", (what, unit))
 
@@ -140,21 +128,13 @@ def _scatter(shown: Shown, measure: str) -> None:
 def _correlations(shown: Shown) -> None:
     """How well each measure ranks the arrows as their removal does."""
     effects = shown.work.effects
-    signed = {
-        name: or_none(spearman(values, effects), 3) for name, values in shown.measures.items()
+    measures = shown.measures
+    rho = {
+        head: [or_none(spearman(of(x), of(effects)), 3) for x in measures.values()]
+        for head, of in (("ρ with |effect|", np.abs), ("ρ with effect", np.asarray))
     }
-    sizes = {
-        name: or_none(spearman(np.abs(values), np.abs(effects)), 3)
-        for name, values in shown.measures.items()
-    }
-    words.table(
-        {
-            "measure": [MEASURE.words(name) for name in shown.measures],
-            "ρ with |effect|": list(sizes.values()),
-            "ρ with effect": list(signed.values()),
-        }
-    )
-    is_unknown = NONE in (*sizes.values(), *signed.values())
+    words.table({"measure": [MEASURE.words(name) for name in measures], **rho})
+    is_unknown = any(NONE in found for found in rho.values())
     words.caption(
         "ρ: Spearman’s rank correlation over all edges; 1, both rank them alike, 0, the one says "
         "nothing of the other. With |effect|: does a larger one change more? With effect: does it "
@@ -193,37 +173,20 @@ def _one(shown: Shown) -> None:
         "Gradient × attention is what the removal would change "
         "if the metric were linear in the weight.",
     )
-    words.pair(
-        shown.asker,
-        shown.labels[arrow[2]],
-        f"L{arrow[0]} H{arrow[1]}:",
-    )
+    layer, head, key = arrow
+    asker, to = f"{shown.asker} ({shown.query})", f"{shown.labels[key]} ({key})"
+    words.pair(asker, to, f"L{layer} H{head}:")
     words.facts(
         [
-            *(
-                (
-                    digits(float(values[arrow])),
-                    MEASURE.words(name),
-                )
-                for name, values in shown.measures.items()
-            ),
+            *((digits(float(x[arrow])), MEASURE.words(name)) for name, x in shown.measures.items()),
             (or_none(effect), "lost without it"),
-            (
-                digits(work.measured.value),
-                answers.name_of(shown.view, shown.metric),
-            ),
+            (digits(work.measured.value), answers.name_of(shown.view, shown.metric)),
         ]
     )
-    is_known = np.isfinite(effect)
-    _formulas(formulas.removed_with_numbers(work.measured.value, effect) if is_known else "")
-
-
-def _formulas(with_numbers: str = "") -> None:
-    """What is said of an arrow, with the chosen one's numbers once they are there."""
     removals = "model.analysis.explanation.removals"
     inspector.formula(removals, formulas.REMOVED.latex, formulas.REMOVED.reference)
-    if with_numbers:
-        inspector.formula(removals, with_numbers)
+    if np.isfinite(effect):
+        inspector.formula(removals, formulas.removed_with_numbers(work.measured.value, effect))
     for formula in (formulas.NORM, formulas.GRADIENT):
         inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
 

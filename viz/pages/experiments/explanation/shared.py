@@ -40,11 +40,6 @@ class Shown:
             self.work.filling.point(list(arrows).index(text))
         return arrows[text]
 
-    @property
-    def is_picture(self) -> bool:
-        """Whether what is given is a picture."""
-        return self.view.run.trace.main.pixels is not None
-
     @cached_property
     def labels(self) -> Sequence[str]:
         """What the query attends to."""
@@ -58,8 +53,7 @@ class Shown:
     @cached_property
     def asker(self) -> str:
         """The token whose arrows these are."""
-        row = self.one.labels[self.group.split(".", maxsplit=1)[0]]
-        return row[self.query]
+        return self.one.labels[self.group.split(".", maxsplit=1)[0]][self.query]
 
     @property
     def asks(self) -> str:
@@ -69,24 +63,23 @@ class Shown:
     @property
     def measures(self) -> dict[str, np.ndarray]:
         """Arrows by each measure, (L, H, T)."""
-        found = self.work.measured
-        return {"weights": found.weights, "norms": found.norms, "gradients": found.gradients}
+        of = self.work.measured
+        return {"weights": of.weights, "norms": of.norms, "gradients": of.gradients}
 
     @cached_property
     def names(self) -> list[str]:
-        """Every arrow in words."""
-        return [self.name(arrow) for arrow in np.ndindex(self.work.effects.shape)]
+        """Every arrow in words, as L3 H4: “so” (6) → “girl” (1)."""
+        asker = f"“{self.asker}” ({self.query})"
+        return [
+            f"L{layer} H{head}: {asker} → “{self.labels[key]}” ({key})"
+            for layer, head, key in np.ndindex(self.work.effects.shape)
+        ]
 
-    def name(self, arrow: Sequence[int]) -> str:
-        """An arrow in words, as L3 H4: “so” → “girl”."""
-        layer, head, key = arrow
-        return f"L{layer} H{head}: “{self.asker}” → “{self.labels[key]}”"
-
-    def said(self, arrow: Sequence[int]) -> list[Piece]:
-        """An arrow as its words and numbers."""
+    def said(self, arrow: Arrow) -> list[Piece]:
+        """The same of one arrow, its tokens in their own direction."""
         layer, head, key = arrow
         asker, to = Word(self.asker), Word(self.labels[key])
-        return [f"L{layer} H{head}: “", asker, "” → “", to, "”"]
+        return [f"L{layer} H{head}: “", asker, f"” ({self.query}) → “", to, f"” ({key})"]
 
     def link(self, arrow: Arrow) -> str:
         """The address of the edge on Attention."""

@@ -3,21 +3,16 @@
 import numpy as np
 
 from model.analysis.exact import spearman
+from model.analysis.input_gradients import Integrated
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows
 from viz.frame import inspector, layout, words
 from viz.frame.said import Word
 from viz.pages.experiments.explanation.shared import Shown
-from viz.runs.explaining import MOST_TOKENS, Explaining
+from viz.runs.explaining import MOST_TOKENS
 
 COMPLETE = 0.01  # of the difference that integrated gradients may miss
-
-
-TWO_STACKS = (
-    "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a translation, "
-    "which goes through two, has neither."
-)
 
 
 def section(shown: Shown) -> None:
@@ -25,8 +20,8 @@ def section(shown: Shown) -> None:
     work = shown.work
     start = (
         "from a black picture to this one"
-        if shown.is_picture
-        else ("from the mean embedding of the vocabulary to the tokens’ own")
+        if shown.view.run.trace.main.pixels is not None
+        else "from the mean embedding of the vocabulary to the tokens’ own"
     )
     layout.section(
         "From the last token through all layers"
@@ -44,66 +39,47 @@ def section(shown: Shown) -> None:
             f"sentences of up to {MOST_TOKENS}."
         )
         return
-    rows = _token_measures(work)
-    chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
-    layout.show_chart(chart, key="token-worth")
-    if not len(work.flows):
-        words.caption(TWO_STACKS)
-    _table(shown, rows)
-    _completeness(work)
-
-
-def _table(shown: Shown, rows: dict[str, np.ndarray]) -> None:
-    """How well each measure ranks the tokens as their removal does, and which it finds largest."""
-    removed, *others = rows
-    words.table(
-        {
-            "measure": others,
-            f"ρ with |{removed}|": [
-                or_none(spearman(np.abs(rows[name]), np.abs(rows[removed])), 3) for name in others
-            ],
-            "largest at": [Word(shown.tokens[int(np.abs(rows[name]).argmax())]) for name in others],
-        }
-    )
-
-
-def _token_measures(work: Explaining) -> dict[str, np.ndarray]:
-    assert work.integrated is not None
     of_one_stack = {"rollout": work.rollout, "flow": work.flows} if len(work.flows) else {}
-    return {
+    rows = {
         "removed": work.token_effects,
         "mean weight": work.measured.token_weights,
         **of_one_stack,
         "integrated gradients": work.integrated.attributions,
     }
+    chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
+    layout.show_chart(chart, key="token-worth")
+    if not len(work.flows):
+        words.caption(
+            "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a "
+            "translation, which goes through two, has neither."
+        )
+    removed, *others = (np.abs(values) for values in rows.values())
+    words.table(
+        {
+            "measure": list(rows)[1:],
+            "ρ with |removed|": [or_none(spearman(values, removed), 3) for values in others],
+            "largest at": [Word(shown.tokens[int(values.argmax())]) for values in others],
+        }
+    )
+    _completeness(work.integrated)
 
 
-def _completeness(work: Explaining) -> None:
-    found = work.integrated
-    assert found is not None
+def _completeness(found: Integrated) -> None:
+    """Whether they sum to what they explain."""
     total = float(found.attributions.sum())
     words.facts(
         [
             (digits(total), "sum of the integrated gradients"),
-            (
-                digits(found.value - found.baseline),
-                "difference they explain",
-            ),
+            (digits(found.value - found.baseline), "difference they explain"),
             (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
         ]
     )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.INTEGRATED.latex,
-        formulas.INTEGRATED.reference,
-    )
-    inspector.formula(
-        "model.analysis.input_gradients.integrated",
-        formulas.complete_with_numbers(total, found.value, found.baseline),
-    )
-    inspector.formula(
-        "model.analysis.flow.rollout", formulas.ROLLOUT.latex, formulas.ROLLOUT.reference
-    )
+    name, written = "model.analysis.input_gradients.integrated", formulas.INTEGRATED
+    inspector.formula(name, written.latex, written.reference)
+    numbers = formulas.complete_with_numbers(total, found.value, found.baseline)
+    inspector.formula(name, numbers)
+    rollout = formulas.ROLLOUT
+    inspector.formula("model.analysis.flow.rollout", rollout.latex, rollout.reference)
     inspector.check(
         found.error <= COMPLETE,
         f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "

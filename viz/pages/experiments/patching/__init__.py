@@ -4,33 +4,31 @@ from itertools import groupby
 
 import numpy as np
 
+from model.analysis.exact import spearman
 from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import OVER_HEADS, Patched
+from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates
-from viz.figures.patching import Grid, patch_map
-from viz.frame import (
-    answers,
-    controls,
-    gradual,
-    inspector,
-    layout,
-    state,
-    words,
-)
+from viz.figures.patching import Grid, estimate_scatter, patch_map
+from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
-from viz.pages.experiments.patching import estimate
 from viz.pages.experiments.patching import second as asked
-from viz.pages.experiments.patching.shared import TITLES, Shown, use_formula
+from viz.pages.experiments.patching.shared import TITLES, Shown
 from viz.runs.patching import Request, patch
 
 PATCHING = "patching"  # of this visitor
 ALLOWED = 1e-5
+CALLED = {  # a value, by the grid it is of and its column
+    "resid_pre": "stream, position {}",
+    "attn_out": "attention, position {}",
+    "ffn_out": "feed-forward, position {}",
+    OVER_HEADS: "H{}",
+}
 CANDIDATES = 10  # most likely tokens of either sentence to choose from
 
 
@@ -83,64 +81,37 @@ def _patch(shown: Shown) -> None:
     work = shown.work
     if not work.kept.gap:
         _pair(shown)
-        words.notice(_same(shown))
+        n = shown.kind
+        words.notice(
+            f"Both {n}s give the same number: there is nothing to recover. Change the second {n}."
+        )
         return
     gradual.fill(work.filling, lambda: _grids(shown))
     _pair(shown)
     _cell(shown)
     if work.filling.is_done:
-        estimate.section(shown)
+        _estimates(shown)
         _check(shown)
     _inspect(shown)
 
 
-def _same(shown: Shown) -> str:
-    """Why there is nothing to recover, and what to do about it."""
-    n = shown.kind
-    return f"Both {n}s give the same number: there is nothing to recover. Change the second {n}."
-
-
 def _pair(shown: Shown) -> None:
-    """Both sentences, and the metric of each as it is."""
+    """Both sentences, where the answer is asked, and the metric of each as it is."""
     left, right = layout.two_up("pair", (3, 2))
     with left:
-        _rows(shown)
+        if shown.view.run.trace.main.ids is None:
+            words.caption(
+                f"First the picture above, second test digit {shown.second}. Across: [CLS] and the "
+                "patches, row by row."
+            )
+        else:
+            words.token_pairs(("first", "second"), *next(iter(shown.two.labels.values())))
+            words.caption(f"The answer is asked {shown.two.place}.")
     with right:
-        _ends(shown)
-
-
-def _rows(shown: Shown) -> None:
-    """The tokens of both inputs, where they are text, and where the answer is asked."""
-    if shown.view.run.trace.main.ids is None:
-        words.caption(
-            f"First the picture above, second test digit {shown.second}. Across: [CLS] and the "
-            "patches, row by row."
-        )
-        return
-    first = next(iter(shown.two.labels.values()))
-    words.token_pairs(("first", "second"), *first)
-    words.caption(f"The answer is asked {shown.two.place}.")
-
-
-def _ends(shown: Shown) -> None:
-    """The metric of both sentences as they are."""
-    kept = shown.work.kept
-    ends = {
-        shown.is_forward: kept.of_source,
-        not shown.is_forward: kept.of_base,
-    }
-    words.facts(
-        [
-            (
-                digits(value),
-                f"{answers.name_of(shown.view, shown.request.metric)}, {which}",
-            )
-            for which, value in (
-                (f"first {shown.kind}", ends[True]),
-                (f"second {shown.kind}", ends[False]),
-            )
-        ]
-    )
+        name, kept = answers.name_of(shown.view, shown.request.metric), shown.work.kept
+        ends = (kept.of_source, kept.of_base)
+        ends = zip(("first", "second"), ends if shown.is_forward else ends[::-1], strict=True)
+        words.facts([(digits(x), f"{name}, {which} {shown.kind}") for which, x in ends])
 
 
 def _conclusion(shown: Shown) -> Said:
@@ -173,13 +144,12 @@ def _row(shown: Shown, *names: str) -> None:
 
 
 def _grid(shown: Shown, name: str) -> None:
-    work, chosen = shown.work, shown.chosen
-    known, estimate = work.grids(work.filling.is_known)[name], work.filling.estimate
+    work, filling, chosen = shown.work, shown.work.filling, shown.chosen
     grid = Grid(
         TITLES[name],
-        shown.shares(work.filling.values)[name],
-        work.grids(work.filling.values)[name],
-        Estimates(~known, shown.shares(estimate)[name]),
+        shown.shares(filling.values)[name],
+        work.grids(filling.values)[name],
+        Estimates(~work.grids(filling.is_known)[name], shown.shares(filling.estimate)[name]),
         shown.columns(name),
         "head" if name == OVER_HEADS else "position",
         chosen[1:] if chosen[0] == name else None,
@@ -188,8 +158,8 @@ def _grid(shown: Shown, name: str) -> None:
     def look_at(layer: int, column: int) -> None:
         state.put((PATCH, f"{name}.{layer}.{column}"))
 
-    chart = patch_map(grid)
-    layout.show_chart(chart, key=f"patched-{name.replace('_', '-')}", on_pick=look_at)
+    key = f"patched-{name.replace('_', '-')}"
+    layout.show_chart(patch_map(grid), key=key, on_pick=look_at)
 
 
 # --- one cell ---------------------------------------------------------------------------------
@@ -197,13 +167,12 @@ def _grid(shown: Shown, name: str) -> None:
 
 def _cell(shown: Shown) -> None:
     """What the chosen cell is, its numbers, and where to look at it."""
-    (name, layer, column), work = shown.chosen, shown.work
-    place, kept = (name, layer, column), work.kept
-    number = work.number(*place)
+    (name, layer, column), work, kept = shown.chosen, shown.work, shown.work.kept
+    number = work.number(*shown.chosen)
     value, guess = float(work.filling.exact[number]), float(work.filling.estimate[number])
     share, guessed = kept.restored(np.array([value, guess])).tolist()
     layout.section(
-        f"L{layer} {_called(shown, name, column)}",
+        f"L{layer} {CALLED[name].format(column)}",
         _says(shown, name),
         "1: this one value is enough to give the whole metric of the sentence it came from. 0: it "
         "changes nothing. Below 0: it moves the metric away from it. Shares of several cells do "
@@ -221,21 +190,12 @@ def _cell(shown: Shown) -> None:
     elif name == OVER_HEADS and work.filling.is_done and (layer, column) == shown.strongest:
         words.caption(f"Of all heads, L{layer} H{column} changes the metric most.")
     _ways_on(shown, name, layer, column)
-    use_formula("begin", formulas.PATCHED)
+    begin, estimated = "model.analysis.patching.begin", "model.analysis.patching.estimated"
+    inspector.formula(begin, formulas.PATCHED.latex, formulas.PATCHED.reference)
     if work.filling.is_known[number]:
-        inspector.formula(
-            "model.analysis.patching.begin",
-            formulas.patched_with_numbers(kept.of_base, kept.of_source, value),
-        )
-    use_formula("estimated", formulas.ESTIMATED)
-
-
-def _called(shown: Shown, name: str, column: int) -> str:
-    """The chosen value in a few words."""
-    if name == OVER_HEADS:
-        return f"H{column}"
-    what = {"resid_pre": "stream", "attn_out": "attention", "ffn_out": "feed-forward"}[name]
-    return f"{what}, position {column}"
+        numbers = formulas.patched_with_numbers(kept.of_base, kept.of_source, value)
+        inspector.formula(begin, numbers)
+    inspector.formula(estimated, formulas.ESTIMATED.latex, formulas.ESTIMATED.reference)
 
 
 def _says(shown: Shown, name: str) -> str:
@@ -252,16 +212,46 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
         ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
     elif "decoder" in shown.view.offers:
         query = shown.link("Logit lens", layer=layer, token=column)
-        ways.append(
-            words.Way(
-                f"L{layer}, token {column}",
-                "What this place would predict, layer by layer.",
-                query=query,
-            )
-        )
+        text = "What this place would predict, layer by layer."
+        ways.append(words.Way(f"L{layer}, token {column}", text, query=query))
     query = shown.link("Attention", shown.second, attention=attention, layer=layer)
     ways.append(words.Way(f"The second {shown.kind}", "Its attention in this layer.", query=query))
     words.ways(ways)
+
+
+# --- the estimates ----------------------------------------------------------------------------
+
+
+def _estimates(shown: Shown) -> None:
+    layout.section(
+        "Attribution patching",
+        "One backward pass estimates every cell at once.",
+        "Gradient of the metric in the run that values are put into, times the difference of the "
+        "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
+        "norms, softmax and the feed-forward are not.",
+    )
+    filling = shown.work.filling
+    if np.isnan(filling.estimate).all():
+        words.notice("The text is too long for a backward pass: nothing is estimated.")
+        return
+    exact, estimate = shown.shares(filling.exact), shown.shares(filling.estimate)
+    grids = ({TITLES[name]: shares[name] for name in GRIDS} for shares in (exact, estimate))
+    layout.show_chart(estimate_scatter(*grids), key="patching-estimate")
+    words.table(
+        {
+            "grid": [TITLES[name] for name in GRIDS],
+            "runs": [str(exact[name].size) for name in GRIDS],
+            "rank correlation ρ": [
+                or_none(spearman(exact[name], estimate[name]), 3) for name in GRIDS
+            ],
+            "largest error": [
+                or_none(float(np.abs(exact[name] - estimate[name]).max()), 3) for name in GRIDS
+            ],
+        }
+    )
+
+
+# --- the rest ---------------------------------------------------------------------------------
 
 
 def _check(shown: Shown) -> None:

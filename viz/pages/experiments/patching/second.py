@@ -106,6 +106,6 @@ def _made_of(view: View) -> str:
 
 def _turns(view: View, text: str) -> bool:
     """Whether another source is translated differently."""
-    both = (translating.written(view.handle, x, translating.Way()) for x in (view.sentence, text))
-    first, second = (written.ids for written in both)
+    way, texts = translating.Way(), (view.sentence, text)
+    first, second = (translating.written(view.handle, x, way).ids for x in texts)
     return first != second

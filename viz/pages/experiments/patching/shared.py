@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
-from viz.formulas import Formula
-from viz.frame import inspector, links, state
+from viz.frame import links, state
 from viz.frame.given import Two
 from viz.frame.settings import PATCH
 from viz.frame.view import View
@@ -85,8 +84,3 @@ class Shown:
         """Labels of a grid's columns."""
         n_columns = self.work.shapes[grid][1]
         return [f"H{i}" for i in range(n_columns)] if grid == OVER_HEADS else self.labels
-
-
-def use_formula(name: str, formula: Formula) -> None:
-    """A formula of this page in the inspector."""
-    inspector.formula(f"model.analysis.patching.{name}", formula.latex, formula.reference)

@@ -5,17 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from viz.figures.heads import Measured, head_scatter
-from viz.frame import (
-    controls,
-    folder,
-    gradual,
-    inspector,
-    layout,
-    memory,
-    settings,
-    state,
-    words,
-)
+from viz.frame import controls, folder, gradual, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.kit.parts.attention import STATE, attention_part
@@ -123,13 +113,18 @@ def _axes(names: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
-    across, up, colour = (_measured(reading, name) for name in axes)
-    chosen = view.layer * reading.n_heads + view.head
-    layout.show_chart(
-        head_scatter(reading.names, across, up, colour, chosen),
-        key="heads",
-        on_pick=lambda _, number: _choose(reading, number),
+    across, up, colour = (
+        Measured(MEASURES[name].name, reading.values(name), MEASURES[name].is_signed)
+        for name in axes
     )
+    chosen = view.layer * reading.n_heads + view.head
+
+    def look_at(_: int, number: int) -> None:
+        layer, head = divmod(number, reading.n_heads)
+        state.put((settings.LAYER, layer), (settings.HEAD, head))
+
+    chart = head_scatter(reading.names, across, up, colour, chosen)
+    layout.show_chart(chart, key="heads", on_pick=look_at)
 
 
 def _maps(view: View) -> None:
@@ -149,17 +144,6 @@ def _maps(view: View) -> None:
         memory.keep_choices(MAPS, {name: changes[name] for name in STATE if name in changes})
 
     component.show(part, key=MAPS, on_change=take_over)
-
-
-def _measured(reading: Reading, name: str) -> Measured:
-    about = MEASURES[name]
-    return Measured(about.name, reading.values(name), about.is_signed)
-
-
-def _choose(reading: Reading, number: int) -> None:
-    """Choose the head whose point was clicked."""
-    layer, head = divmod(number, reading.n_heads)
-    state.put((settings.LAYER, layer), (settings.HEAD, head))
 
 
 def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:

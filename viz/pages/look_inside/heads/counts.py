@@ -1,11 +1,20 @@
 """How many heads do what, and what is said of heads in general, held against the counts."""
 
+import numpy as np
+
 from model.analysis.heads import Trait
 from viz.frame import layout, words
-from viz.frame.said import Said
 from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
 from viz.pages.look_inside.heads.reading import Reading, in_words
 
+BY_PLACE: Trait = ("kept", False)
+CLAIMS: dict[str, Trait] = {  # and the word that comes nearest to what each says
+    "Some heads track the previous token": ("previous", False),
+    "Some heads track syntax": BY_PLACE,
+    "Induction heads carry on what came before": ("prefix", False),
+    "Heads rest on the first token, a sink": ("first", False),
+    "Heads copy what they attend to": ("copying", False),
+}
 NAMED = 4  # heads of a row, the clearest first
 
 
@@ -26,10 +35,7 @@ def draw(reading: Reading) -> None:
         {
             "word": [*(TRAITS[trait].word for trait in shown), NO_ROLE],
             "measure": [*(f"{MEASURES[t[0]].name} {in_words(t)}" for t in shown), "none of these"],
-            "heads": [
-                *(f"{len(h)} of {total}" for h in heads),
-                f"{n_none} of {total}",
-            ],
+            "heads": [*(f"{len(h)} of {total}" for h in heads), f"{n_none} of {total}"],
             "the clearest": [
                 *(_clearest(reading, t, h) for t, h in zip(shown, heads, strict=True)),
                 "",
@@ -41,8 +47,8 @@ def draw(reading: Reading) -> None:
         "What is said of heads",
         "Claims of the literature and of other tools, held against these counts.",
     )
-    said = [claim for claim in _claims(reading, total) if claim]
-    words.claims(said)
+    told = {text: x for text, x in CLAIMS.items() if x == BY_PLACE or reading.has(x[0])}
+    words.claims([(text, _answer(reading, total, trait)) for text, trait in told.items()])
 
 
 def _clearest(reading: Reading, trait: Trait, heads: list[int]) -> str:
@@ -50,37 +56,21 @@ def _clearest(reading: Reading, trait: Trait, heads: list[int]) -> str:
     return ", ".join(named) or "none"
 
 
-def _claims(reading: Reading, total: int) -> list[tuple[Said, Said] | None]:
-    """Each claim and what the counts say of it; None where its measure is not there."""
-    return [
-        _claim(reading, total, "Some heads track the previous token", ("previous", False)),
-        _syntax(reading, total),
-        _claim(reading, total, "Induction heads carry on what came before", ("prefix", False)),
-        _claim(reading, total, "Heads rest on the first token, a sink", ("first", False)),
-        _claim(reading, total, "Heads copy what they attend to", ("copying", False)),
-    ]
-
-
-def _claim(reading: Reading, total: int, text: str, trait: Trait) -> tuple[Said, Said] | None:
-    if not reading.has(trait[0]):
-        return None
-    found = reading.clearest(trait)
-    noun = "heads" if total != 1 else "head"
-    answer = f"{len(found)} of {total} {noun} {TRAITS[trait].does} ({in_words(trait)})"
-    if not found:
-        values = reading.values(trait[0])
-        best = max((i for i in range(total) if values[i] == values[i]), key=lambda i: values[i])
-        answer += f"; the nearest is {reading.names[best]}, {reading.number(trait[0], best)}"
-    return text, f"{answer}."
-
-
-def _syntax(reading: Reading, total: int) -> tuple[Said, Said]:
-    answer = "Not tested: no parse of the text is here, so no measure of ours says syntax."
-    trait = ("kept", False)
-    if reading.has(trait[0]):
-        answer += (
-            f" What they do say: {len(reading.clearest(trait))} of {total} keep half of their "
-            "pattern when the words change places, so for these the place decides; for the others "
-            "the words do, which may be syntax or not."
+def _answer(reading: Reading, total: int, trait: Trait) -> str:
+    """What the counts say of a claim."""
+    heads = reading.clearest(trait) if reading.has(trait[0]) else []
+    if trait == BY_PLACE:
+        answer = "Not tested: no parse of the text is here, so no measure of ours says syntax."
+        if not reading.has(trait[0]):
+            return answer
+        return (
+            f"{answer} What they do say: {len(heads)} of {total} keep half of their pattern when "
+            "the words change places, so for these the place decides; for the others the words "
+            "do, which may be syntax or not."
         )
-    return "Some heads track syntax", answer
+    noun = "heads" if total != 1 else "head"
+    answer = f"{len(heads)} of {total} {noun} {TRAITS[trait].does} ({in_words(trait)})"
+    if not heads:
+        best = int(np.nanargmax(reading.values(trait[0])))
+        answer += f"; the nearest is {reading.names[best]}, {reading.number(trait[0], best)}"
+    return f"{answer}."

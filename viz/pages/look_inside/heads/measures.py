@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from model.analysis.heads import FROM, UP_TO, Trait
+from model.analysis.heads import Trait
 
 
 class Measure(NamedTuple):
@@ -131,9 +131,3 @@ TRAITS: dict[Trait, TraitWords] = {
     ("moved", True): TraitWords("moves little", "attend where values are small"),
 }
 NO_ROLE = "no single role"
-
-
-def bound_of(trait: Trait) -> float:
-    """From, or up to, which value a measure supports the word."""
-    name, is_small = trait
-    return UP_TO[name] if is_small else FROM[name]

@@ -1,15 +1,16 @@
 """What the page Heads reads its numbers from: the run of this sentence, or the stored survey."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from model.analysis.heads import Averages, Trait, traits
+from model.analysis.heads import FROM, UP_TO, Averages, Trait, traits
 from model.lines import one_line
 from model.survey.stored import Strongest, command
 from viz.digits import digits, or_none
 from viz.frame.view import View
-from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS, bound_of
+from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS
 from viz.runs import heads
 
 SURVEY, SENTENCE, TEXT = "survey", "sentence", "text"
@@ -54,7 +55,7 @@ class Reading:
         """All words of a head."""
         return ", ".join(TRAITS[trait].word for trait in self.traits[head]) or NO_ROLE
 
-    @property
+    @cached_property
     def traits(self) -> list[list[Trait]]:
         """The words that each head's measures support, head by head."""
         flat = {
@@ -65,9 +66,8 @@ class Reading:
     def clearest(self, trait: Trait) -> list[int]:
         """The heads that a word is said of, those of which it is truest first."""
         name, is_small = trait
-        values = self.values(name)
-        found = [head for head, words in enumerate(self.traits) if trait in words]
-        return sorted(found, key=lambda head: values[head] if is_small else -values[head])
+        values = self.values(name) if is_small else -self.values(name)
+        return sorted((i for i, x in enumerate(self.traits) if trait in x), key=values.__getitem__)
 
     def has(self, name: str) -> bool:
         """Whether a measure is there, of any head."""
@@ -101,29 +101,27 @@ def of_text(view: View, work: heads.Surveying) -> Reading:
 
 def _surveyed(view: View) -> Reading | str:
     try:
-        found = heads.survey(view.handle)
+        survey = heads.survey(view.handle)
     except ValueError as error:
         return f"{one_line(str(error))}. This input’s numbers are shown."
-    if found is None or view.attention not in found.groups:
+    if survey is None or view.attention not in survey.groups:
         remedy = f" Make one: {command(view.handle.name)}." if "weights" in view.offers else ""
         return NoSurvey(
             f"No survey of {view.group.title.lower()} is stored with {view.model}.{remedy} This "
             "input’s numbers are shown."
         )
-    files = ", ".join(found.texts)
+    files = ", ".join(survey.texts)
     about = (
-        f"Measured on {found.tokens:,} tokens of held-out text, {found.inputs:,} inputs of at most "
-        f"{found.window}, not on this sentence, where a head may do something else: {files}."
+        f"Measured on {survey.tokens:,} tokens of held-out text, {survey.inputs:,} inputs of at "
+        f"most {survey.window}, not on this sentence, where a head may do something else: {files}."
     )
     if view.run.trace.main.kind == "patches":
-        about = f"Measured on {found.inputs:,} test pictures: {files}."
-    return Reading(
-        about,
-        found.measured(view.attention),
-        found.groups[view.attention].strongest,
-    )
+        about = f"Measured on {survey.inputs:,} test pictures: {files}."
+    group = view.attention
+    return Reading(about, survey.measured(group), survey.groups[group].strongest)
 
 
 def in_words(trait: Trait) -> str:
-    """The bound of a word, as it stands in a table."""
-    return f"{'≤' if trait[1] else '≥'} {digits(bound_of(trait), 2)}"
+    """From, or up to, which value a measure supports a word, as it stands in a table."""
+    name, is_small = trait
+    return f"≤ {digits(UP_TO[name], 2)}" if is_small else f"≥ {digits(FROM[name], 2)}"

@@ -3,23 +3,21 @@
 from model.survey.stored import Strongest
 from viz.digits import digits
 from viz.frame import layout, links, words
-from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
-from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
+from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import Reading
 
 
 def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     """Draw what is said of the chosen head."""
     head = view.layer * reading.n_heads + view.head
-    said = reading.traits[head]
     layout.section(
         reading.names[head],
-        ", ".join(TRAITS[trait].word for trait in said) or NO_ROLE,
+        reading.words(head),
         "Each word is a measure that reaches its bound; the counts below have the bounds.",
     )
-    names = list(dict.fromkeys([*axes, *(name for name, _ in said)]))
+    names = list(dict.fromkeys([*axes, *(name for name, _ in reading.traits[head])]))
     words.facts([(reading.number(name, head), MEASURES[name].short) for name in names])
     found = reading.strongest[view.layer][view.head] if reading.strongest else None
     if found is not None:
@@ -36,40 +34,23 @@ def _woken(found: Strongest) -> None:
         words.caption(
             f"Test picture {found.number} activates it most; the edge that moves most in it:"
         )
-    words.pair(*_labels(found), "")
+    query = f"{visible(found.query_token)} ({found.query})"
+    key = f"{visible(found.key_token)} ({found.key})"
+    words.pair(query, key, "")
     weight, norm = digits(found.weight, 3), digits(found.norm, 2)
     words.caption(f"weight {weight}, ‖αv·W_O‖ {norm}, as the survey has it")
 
 
 def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
-    """To Attention: with the text that wakes the head, where there is one."""
+    """To Attention: with the text that wakes the head, where there is one, and the arrow in it."""
+    where = {"layer": view.layer, "head": view.head, "attention": view.attention}
     if found is None or not found.text:
+        address = links.to(view, "Attention", **where)
         return words.Way(
-            f"{name} on Attention",
-            "Its map on this input, step by step.",
-            query=_address(view),
+            f"{name} on Attention", "Its map on this input, step by step.", "", address
         )
-    return words.Way(
-        "Open on this sentence",
-        f"{view.head_name} on Attention.",
-        query=_address(view, **_place(found)),
-    )
-
-
-def _labels(found: Strongest) -> tuple[str | Word, str | Word]:
-    """Query and key; of a text they are tokens."""
-    query, key = (visible(token) for token in (found.query_token, found.key_token))
-    if not found.text:
-        return query, key
-    return Word(query), Word(key)
-
-
-def _address(view: View, **more: str) -> str:
-    head = {"layer": view.layer, "head": view.head, "attention": view.attention}
-    return links.to(view, "Attention", **head, **more)
-
-
-def _place(found: Strongest) -> dict[str, str]:
-    """That text, and of one in one stream the arrow."""
-    text = {"sentence": found.text}
-    return text if found.target else text | {"cell": f"{found.query}-{found.key}"}
+    where |= {"sentence": found.text}
+    if not found.target:
+        where |= {"cell": f"{found.query}-{found.key}"}
+    address = links.to(view, "Attention", **where)
+    return words.Way("Open on this sentence", f"{view.head_name} on Attention.", "", address)
