@@ -48,7 +48,6 @@ PLACES = {
     "sliders": ".hl-sampling",
     "merges": "[class*=st-key-trees-]",
     "cards": ".hl-cards",
-    "hand": ".hl-hand-steps",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
     "written": ".hl-written-text",
     "beam": ".st-key-figure-beam",

@@ -94,12 +94,13 @@ def _blocks(view: View) -> Numbers:
         for name in ("resid_pre", "attn_out", "ffn_out")
     )
     stream = np.append(stream, np.linalg.norm(residuals[-1].resid_post[token]))
-    added = {"attention": attention, "feed-forward": feed_forward}
+    added = {"attention": attention, "MLP": feed_forward}
     chart = figures.heights(stream, added, "Length, block by block")
     layout.show_chart(chart, key="block-heights")
     more = [f"L{layer}" for layer in np.flatnonzero(feed_forward > attention)]
     ends = {"first": digits(float(stream[0]), 0), "last": digits(float(stream[-1]), 0)}
-    return {**said, **ends, "more": ", ".join(more) or "none"}
+    is_known = np.isfinite(feed_forward + attention).all()
+    return {**said, **ends, "more": (", ".join(more) or "none") if is_known else None}
 
 
 # --- norms ------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ def _norms(view: View) -> Numbers:
         part = controls.select(BLOCK_NORM, width=180)
     name = found.main_norms.get(part)
     if name is None:
-        words.notice(f"{blocks.SUBLAYERS[part].capitalize()} has no norm that was found.")
+        words.notice(f"No norm of {BLOCK_NORM.words(part)} was found.")
         return {}
     norm, given = found.norms[name], found.given(name)
     after = {KINDS[kind]: blocks.normed(given, kind, norm.eps)[token] for kind in KINDS}
@@ -144,7 +145,7 @@ def _neurons(view: View) -> Numbers:
     found, (token, said) = _inside(view), _token(view)
     kind, is_gated = found.function, "gate" in found.values
     if "activation" not in found.values:
-        words.notice("The neurons of this feed-forward were not found.")
+        words.notice("The neurons of this MLP were not found.")
         return {}
     activation = found.values["activation"][token]
     left, right = layout.two_up("block-neurons")

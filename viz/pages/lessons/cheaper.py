@@ -148,6 +148,7 @@ PAGE = Page(
     needs=("decoder",),
     scenes={"fewer": _fewer, "errors": _errors, "tiles": _tiles, "memory": _memory},
     wide=("fewer", "tiles"),
+    needs_two=("fewer", "errors"),
     source=(
         "model.analysis.cheaper.global_mask",
         "model.analysis.cheaper.linear_weights",

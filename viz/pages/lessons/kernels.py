@@ -143,6 +143,7 @@ PAGE = Page(
         "additive": _additive,
     },
     wide=("measured", "model", "additive"),
+    needs_two=("model", "additive"),
     source=(
         "model.analysis.kernels.kernel_weights",
         "model.analysis.kernels.estimate",

@@ -41,7 +41,7 @@ def test_figures_and_words_are_those_of_the_trace() -> None:
     values = np.linalg.svd(w_o[:, 160:192] @ w_v[5], compute_uv=False)[:32]
     shares = values / values.sum()
     rank = np.exp(-(shares * np.log(shares)).sum())
-    assert f"H5 has {rank:.2f};" in lesson(open_page(TITLE, scene="rank", **at))
+    assert f"H5 has {rank:.2f}, with" in lesson(open_page(TITLE, scene="rank", **at))
 
 
 def _alike(patterns: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ def test_show_me_leads_to_the_two_that_look_most_alike() -> None:
         found.append((cosines.max(), layer, int(cosines.max(axis=1).argmax())))
     _, layer, head = max(found)
     (shown,) = re.findall('data-with="(page=.*?)"', panel)
-    assert f"scene=alike&amp;layer={layer}&amp;head={head}&amp;tour=" in shown
+    assert f"scene=alike&amp;layer={layer}&amp;head={head}" in shown
     assert "sentence=" not in shown, "the visitor's own stays"
 
 

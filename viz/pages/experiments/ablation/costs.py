@@ -67,7 +67,7 @@ def _cost_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence
 
 def _sublayer_map(experiment: Experiment, ranking: ablating.Ranking, parts: Sequence[Part]) -> None:
     trace = experiment.view.run.trace
-    kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
+    kinds = {"attn": "attention", "cross_attn": "cross", "ffn": "MLP"}
     columns = [module for module in kinds if any(part.module == module for part in parts)]
     rows = list(dict.fromkeys((part.stack, "attn", part.layer) for part in parts))
     by_place = {

@@ -105,7 +105,7 @@ def name_of(part: Part, trace: Trace) -> str:
     stack = f"{part.stack} " if len(trace.streams) > 1 and part.stack == "encoder" else ""
     layer = f"{stack}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
     if part.module == "ffn":
-        return f"{layer} feed-forward" if part.unit is None else f"{layer} N{part.unit}"
+        return f"{layer} MLP" if part.unit is None else f"{layer} N{part.unit}"
     if part.unit is None:
         return f"{layer} attention"
     head = f"{layer} H{part.unit}"

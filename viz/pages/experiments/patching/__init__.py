@@ -234,7 +234,7 @@ def _called(shown: Shown, name: str, column: int) -> str:
     """The chosen value in a few words."""
     if name == OVER_HEADS:
         return f"H{column}"
-    what = {"resid_pre": "stream", "attn_out": "attention", "ffn_out": "feed-forward"}[name]
+    what = {"resid_pre": "stream", "attn_out": "attention", "ffn_out": "MLP"}[name]
     return f"{what}, position {column}"
 
 

@@ -17,7 +17,7 @@ def section(shown: Shown) -> None:
         "One backward pass estimates every cell at once.",
         "Gradient of the metric in the run that values are put into, times the difference of the "
         "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
-        "norms, softmax and the feed-forward are not.",
+        "norms, softmax and the MLP are not.",
     )
     filling = shown.work.filling
     if np.isnan(filling.estimate).all():
