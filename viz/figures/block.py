@@ -78,12 +78,20 @@ def activation_points(
     return Chart(title, Axis("pre-activation"), Axis("f(pre-activation)"), [*lines, dots])
 
 
-def heights(stream: np.ndarray, added: Mapping[str, np.ndarray], title: str) -> Chart:
+def heights(
+    stream: np.ndarray, added: Mapping[str, np.ndarray], n_blocks: int, title: str
+) -> Chart:
     """The length of the stream before each block and after the last, (L + 1,), and what is added.
 
-    added: lengths of what each block's sublayers give, (L,) each.
+    added: lengths of what each block's sublayers give, (L,) each. Those of the first `n_blocks` are
+    drawn, on the axes of all.
     """
-    line = Line(range(len(stream)), stream, "stream", Pen(0, width=3))
-    bars = [Bars(values, name, ink=ink) for ink, (name, values) in enumerate(added.items(), 1)]
+    most = max(np.nanmax(values, initial=0.0) for values in (stream, *added.values())) or 1.0
+    so_far = stream[: n_blocks + 1]
+    line = Line(range(len(so_far)), so_far, "stream", Pen(0, width=3))
+    bars = [
+        Bars(values[:n_blocks], name, ink=ink)
+        for ink, (name, values) in enumerate(added.items(), 1)
+    ]
     blocks = Axis("block", names=[*(f"L{layer}" for layer in range(len(stream) - 1)), "end"])
-    return Chart(title, blocks, Axis("length"), [line, *bars])
+    return Chart(title, blocks, Axis("length", ends=(0, 1.05 * most)), [line, *bars])

@@ -24,6 +24,7 @@ from viz.theme import Palette, css_variables, palette
 
 HEADING = "row-of-the-heading"
 BESIDE = 470  # pixels
+MOST_PLAYED = 1_000_000  # letters of all pictures before a figure; with more it stands still
 
 
 def colors() -> Palette:
@@ -102,21 +103,28 @@ def show_figure(
     key: str,
     alt: str,
     on_pick: Callable[[component.Place], None] | None = None,
+    plays: Sequence[go.Figure] = (),
 ) -> None:
     """Draw a figure that is no chart, with a menu that saves it, and a text alternative.
 
-    The same key is drawn again in its place. `on_pick` gets x and y of what a person clicks.
+    The same key is drawn again in its place. `on_pick` gets x and y of what a person clicks. Where
+    it is opened `plays` are shown before it, one after the other.
     """
-    _show(key, str(figure.to_json()), int(figure.layout["height"]), alt, on_pick)
+    pictures = [str(one.to_json()) for one in (*plays, figure)]
+    _show(key, pictures, int(figure.layout["height"]), alt, on_pick)
 
 
 def show_chart(
-    chart: Chart | Row, *, key: str, on_pick: Callable[[int, int], None] | None = None
+    chart: Chart | Row,
+    *,
+    key: str,
+    on_pick: Callable[[int, int], None] | None = None,
+    plays: Sequence[Chart] = (),
 ) -> None:
     """Draw a chart, say it in words and offer its numbers; the same key is drawn in its place.
 
     `on_pick` gets row and column of what a person clicks. Of a chart that is too large the line is
-    drawn that it has instead.
+    drawn that it has instead. Where it is opened `plays` are shown before it, one after the other.
     """
     if line := too_large(chart):
         words.notice(line)
@@ -126,9 +134,10 @@ def show_chart(
         assert on_pick is not None and isinstance(chart, Chart)
         on_pick(*picked_of(chart, picked))
 
-    drawn = figure_of(chart, colors())
+    drawn = [figure_of(one, colors()) for one in (*plays, chart)]
     on_place = place if on_pick else None
-    _show(key, sent(drawn), drawn["layout"]["height"], words_of(chart), on_place)
+    height = drawn[-1]["layout"]["height"]
+    _show(key, [sent(one) for one in drawn], height, words_of(chart), on_place)
     inspector.offer(key, chart)
 
 
@@ -142,12 +151,13 @@ def show_charts(charts: Mapping[str, Chart]) -> None:
 
 def _show(
     key: str,
-    figure: str,
+    pictures: Sequence[str],
     height: int,
     alt: str,
     on_pick: Callable[[component.Place], None] | None,
 ) -> None:
     notices.show()
+    *plays, figure = pictures
     part = figure_part(
         figure,
         height,
@@ -155,5 +165,6 @@ def _show(
         alt=alt,
         image_format=state.value(IMAGE_FORMAT),
         is_clickable=on_pick is not None,
+        plays=plays if sum(map(len, plays)) <= MOST_PLAYED else (),
     )
     component.show_figure(f"figure-{key}", part, on_pick=on_pick)

@@ -12,6 +12,7 @@ from viz.frame.view import View
 
 TOO_SHORT = "One token is too few for this: type a sentence of two or more."
 CONTROLS = "controls-of-the-scene"
+MOST_TURNS = 6  # pictures before the one that a figure shows
 
 
 def show(page: Page, view: View, **at: str) -> None:
@@ -47,6 +48,13 @@ def show(page: Page, view: View, **at: str) -> None:
 def to_set() -> DeltaGenerator:
     """Where what the scene has to set stands, below its words."""
     return st.session_state[CONTROLS]
+
+
+def turns(n: int) -> list[int]:
+    """Which of n pictures are played before the last: few, evenly spread, from the first on."""
+    last = n - 1
+    count = min(MOST_TURNS, last)
+    return [i * last // count for i in range(count)]
 
 
 def _chosen(setting: Choice[str]) -> str:

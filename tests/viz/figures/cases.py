@@ -126,7 +126,7 @@ CASES = (
     shown(block.activation_points, {"ReLU": (line(3), line(3, 2)), "GELU": (line(3), line(3, 4))},
           "GELU", (line(4, 0.1), line(4, 0.7)), title="T"),
     shown(block.neuron_bars, line(4, -1), title="T"),
-    shown(block.heights, line(4), {"attention": line(3, 0.1), "MLP": line(3, 0.2)}, title="T"),
+    shown(block.heights, line(4), {"attention": line(3, 0.1), "MLP": line(3, 0.2)}, 3, title="T"),
     shown(cache.cache_map, grid(3, 5, 0.2), 4, 2, WORDS, title="T"),
     shown(cache.cache_map, grid(2, 5, 0.2), 3, 3, WORDS, title="T"),
     shown(cache.cache_map, grid(2, 5, 0.2), 0, 3, WORDS, title="T"),

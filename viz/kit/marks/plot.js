@@ -50,12 +50,14 @@ export class Plot {
   /**
    * @param {HTMLElement} host
    * @param {Lifetime} lifetime
-   * @param {(picked: Picked) => void} [pick]
+   * @param {{pick?: (picked: Picked) => void, buttons?: object[]}} [options] `buttons` stand beside
+   *   Plotly's own
    */
-  constructor(host, lifetime, pick = () => {}) {
+  constructor(host, lifetime, { pick = () => {}, buttons = [] } = {}) {
     this.host = host;
     this.lifetime = lifetime;
     this.pick = pick;
+    this.buttons = buttons;
     this.chart = /** @type {Chart} */ (/** @type {HTMLElement} */ (html("div")));
     host.replaceChildren(this.chart);
     lifetime.watchSize(host, () => this.#resized());
@@ -95,6 +97,7 @@ export class Plot {
       displaylogo: false,
       modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
       modeBarButtonsToAdd: [
+        ...this.buttons,
         { name: "fullScreen", title: "Full screen", icon: FULL_SCREEN, click: act },
       ],
       toImageButtonOptions: image,
@@ -108,7 +111,7 @@ export class Plot {
   /** @param {Figure} figure */
   async #react({ data, layout, height }) {
     const Plotly = await loadPlotly();
-    if (!this.#isInSight) await this.lifetime.rest(PATIENCE_MS); // what is seen comes first
+    if (!this.isInSight) await this.lifetime.rest(PATIENCE_MS); // what is seen comes first
     if (this.lifetime.isOver || !this.host.clientWidth) return;
     this.#width = this.host.clientWidth;
     const size = { width: this.#width, height: this.#heightOf(height) };
@@ -120,7 +123,8 @@ export class Plot {
     this.chart.on("plotly_relayout", (event) => this.#dragged(event));
   }
 
-  get #isInSight() {
+  /** Whether a part of it is on the screen. */
+  get isInSight() {
     const { top, bottom } = this.host.getBoundingClientRect();
     return top < innerHeight && bottom > 0;
   }

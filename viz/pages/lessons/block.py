@@ -95,8 +95,11 @@ def _blocks(view: View) -> Numbers:
     )
     stream = np.append(stream, np.linalg.norm(residuals[-1].resid_post[token]))
     added = {"attention": attention, "MLP": feed_forward}
-    chart = figures.heights(stream, added, "Length, block by block")
-    layout.show_chart(chart, key="block-heights")
+    charts = [
+        figures.heights(stream, added, n, "Length, block by block") for n in range(len(stream))
+    ]
+    plays = [charts[i] for i in scenes.turns(len(charts))]
+    layout.show_chart(charts[-1], key="block-heights", plays=plays)
     more = [f"L{layer}" for layer in np.flatnonzero(feed_forward > attention)]
     ends = {"first": digits(float(stream[0]), 0), "last": digits(float(stream[-1]), 0)}
     is_known = np.isfinite(feed_forward + attention).all()

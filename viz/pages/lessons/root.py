@@ -45,11 +45,22 @@ def _one_query(_: View) -> Numbers:
     """The first query's weights over its keys."""
     with scenes.to_set():
         d = controls.select(ROOT_DIMENSION, width=130)
-    scores = _drawn()[d][0]
-    weights = {WITHOUT: softmax(scores), WITH: softmax(scores / math.sqrt(d))}
-    layout.show_chart(weight_bars(weights, f"One query’s weights at d = {d}"), key="one-row")
-    largest = {name: digits(float(row.max()), 2) for name, row in weights.items()}
+    found = {
+        dimension: _weights(products[0], dimension) for dimension, products in _drawn().items()
+    }
+    charts = [
+        weight_bars(weights, f"One query’s weights at d = {dimension:,}")
+        for dimension, weights in found.items()
+        if dimension <= d
+    ]
+    plays = [charts[i] for i in scenes.turns(len(charts))]
+    layout.show_chart(charts[-1], key="one-row", plays=plays)
+    largest = {name: digits(float(row.max()), 2) for name, row in found[d].items()}
     return {"d": f"{d:,}", "without": largest[WITHOUT], "with": largest[WITH]}
+
+
+def _weights(scores: np.ndarray, d: int) -> dict[str, np.ndarray]:
+    return {WITHOUT: softmax(scores), WITH: softmax(scores / math.sqrt(d))}
 
 
 def _by_dimension(name: str, _: View) -> Numbers:
