@@ -11,6 +11,7 @@ import pytest
 from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of
 from viz import studio
 from viz.frame import tours
+from viz.frame.scenes import TOO_SHORT
 from viz.pages.lessons import root
 
 
@@ -93,6 +94,15 @@ def test_a_page_counts_its_scenes_and_a_lesson_that_is_read_its_steps() -> None:
     ]
     assert at == [f"Positional encoding · {number} of 6" for number in (2, 3, 2)]
     assert count("Order", **read, scene="masked").endswith("scheme=rope&tour=07-positions&step=4")
+
+
+@pytest.mark.parametrize(
+    ("page", "scene"), [(page.title, scene) for page in studio.PAGES for scene in page.needs_two]
+)
+def test_one_token_is_too_few_to_compare(page: str, scene: str) -> None:
+    app = open_page(page, sentence="Tom", scene=scene)
+    assert lines(app, "note") == [TOO_SHORT]
+    assert lines(app, "error") == charts(app) == []
 
 
 @pytest.mark.parametrize("value", [None, "not a number", ["of ", "not a number"]])

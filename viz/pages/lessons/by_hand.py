@@ -48,7 +48,9 @@ def _by_hand(view: View) -> Numbers:
     inspector.formula("model.attention.scaled_dot_product")
     worked = work_out(example)
     csv = partial(tables.matrix_csv, corner="query \\ key")
-    files = {f"Weights of head {h}": partial(csv, x) for h, x in enumerate(worked.weights)}
+    files: inspector.Tables = {
+        f"Weights of head {h}": partial(csv, x) for h, x in enumerate(worked.weights)
+    }
     inspector.export(view, files, has_charts=False)
     rows = {"scores": worked.scores[0][0], "weights": worked.weights[0][0]}
     return {name: ", ".join(digits(float(x), 2) for x in row) for name, row in rows.items()}

@@ -1,10 +1,13 @@
 """Protects the lesson Why √d?: its figures are of what is drawn, the model's are the model's."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from model.analysis.saturation import DIMENSIONS, random_products, sharpness
 from model.worked_out import softmax
+from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lesson, lines, open_page
 from tests.viz.builders import numbers, stories_trace
 
@@ -32,6 +35,12 @@ def test_the_head_above_is_sharper_without_the_division() -> None:
     before = record.pattern[4].max(axis=1).mean()
     assert "L2 H4 divides by √32. " in lesson(app)
     assert f"goes from {before:.2f} to {sharper:.2f} on average" in lesson(app)
+
+
+def test_a_head_of_one_column_has_nothing_to_divide(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", d_model=4, n_heads=4, n_kv_heads=4, d_ff=4)
+    app = open_page(TITLE, sentence=SENTENCE, scene="model", layer="1", head="2")
+    assert lesson(app) == "L1 H2 divides by √1. "
 
 
 def test_show_me_chooses_the_first_dimension_that_saturates() -> None:

@@ -97,3 +97,11 @@ def test_one_head_and_shared_keys_are_said(
     assert lines(app, "error") == []
     assert any(said in line for line in [lesson(app), *lines(app, "note")])
     assert "Show me" not in lesson(app)
+
+
+def test_one_head_has_neither_most_nor_least(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", n_heads=1, n_kv_heads=1)
+    for scene in ("written", "rank"):
+        said = lesson(open_page(TITLE, sentence=SENTENCE, scene=scene))
+        assert "H0" in said
+        assert not re.search("most,|least,| go from", said)

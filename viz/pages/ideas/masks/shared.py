@@ -89,8 +89,6 @@ def _global_in_words(chosen: Chosen, general: str) -> str:
     near, first = _near(sizes), _the_first(n)
     if not n:
         return f"{near} Without a global token it is a sliding window."
-    if n == len(chosen.ids):  # a window adds nothing
-        return f"All tokens are global here. {WORDS['causal' if sizes.is_causal else 'everything']}"
     verb = "attends" if n == 1 else "attend"
     if sizes.is_causal:
         return (
