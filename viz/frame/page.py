@@ -32,7 +32,7 @@ class Page:
     title: str  # in the rail and in the address
     icon: str
     line: str
-    more: str
+    more: str = ""
     render: Callable[[View], None] | None = None
     said: Callable[[View], tuple[str, str]] | None = None
     needs: tuple[str, ...] = ()

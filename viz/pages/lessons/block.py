@@ -121,13 +121,12 @@ def _norms(view: View) -> Numbers:
     norm, given = found.norms[name], found.given(name)
     after = {KINDS[kind]: blocks.normed(given, kind, norm.eps)[token] for kind in KINDS}
     weights = {"gain": norm.gain} | ({"offset": norm.offset} if blocks.has_offset(norm) else {})
-    left, right = layout.two_up("block-norms")
-    with left:
-        chart = figures.norm_scatter(given[token], after, f"Token {token}, before and after")
-        layout.show_chart(chart, key="block-norm")
-    with right:
-        chart = figures.gain_bars(weights, f"Learned {' and '.join(weights)} of the norm")
-        layout.show_chart(chart, key="block-gain")
+    title = f"Learned {' and '.join(weights)} of the norm"
+    charts = {
+        "block-norm": figures.norm_scatter(given[token], after, f"Token {token}, before and after"),
+        "block-gain": figures.gain_bars(weights, title),
+    }
+    layout.show_charts(charts)
     numbers = blocks.statistics(given[token], norm.eps)
     formula = formulas.norm(norm.kind, *numbers, has_offset="offset" in weights)
     inspector.formula(f"model.norms.{norm.kind}_norm", formula.latex, formula.reference)
@@ -180,7 +179,6 @@ PAGE = Page(
     "Transformer block",
     ":material/view_agenda:",
     "What does a layer do besides attention?",
-    "",
     needs=("decoder", "blocks"),
     checks=_checks,
     scenes={"steps": _steps, "blocks": _blocks, "norms": _norms, "neurons": _neurons},

@@ -99,7 +99,6 @@ PAGE = Page(
     "Attention by hand",
     ":material/calculate:",
     "How does a token know which others matter?",
-    "",
     needs=("decoder",),
     opens_inspector=False,
     scenes={"hand": _by_hand, "model": _in_the_model},

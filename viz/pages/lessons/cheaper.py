@@ -144,7 +144,6 @@ PAGE = Page(
     "Cheaper attention",
     ":material/speed:",
     "Exact attention compares all n² pairs. What is lost with fewer?",
-    "",
     needs=("decoder",),
     scenes={"fewer": _fewer, "errors": _errors, "tiles": _tiles, "memory": _memory},
     wide=("fewer", "tiles"),

@@ -134,7 +134,6 @@ PAGE = Page(
     "Kernels",
     ":material/ssid_chart:",
     "How did a mean of what was measured nearby become attention?",
-    "",
     needs=("decoder",),
     scenes={
         "measured": _measured,

@@ -156,7 +156,6 @@ PAGE = Page(
     "Order",
     ":material/swap_horiz:",
     "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
-    "",
     needs=("decoder", "text", "residuals", "readout"),
     scenes={
         "open": partial(_schemeless, is_masked=False),

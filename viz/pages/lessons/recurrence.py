@@ -201,7 +201,6 @@ PAGE = Page(
     "Recurrence",
     ":material/replay:",
     "One vector carries a whole row along. What is lost, and what does attention give back?",
-    "",
     scenes={"length": _by_length, "row": _one_row, "steps": _steps},
     wide=("row", "steps"),
     source=(

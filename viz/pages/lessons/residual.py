@@ -81,7 +81,6 @@ PAGE = Page(
     "Why the residual?",
     ":material/low_priority:",
     "How much of a gradient reaches the first block, with the residual sum and without it?",
-    "",
     needs=("decoder", "residuals"),
     scenes={
         "depth": partial(_networks, "first"),

@@ -116,7 +116,6 @@ PAGE = Page(
     "Why √d?",
     ":material/square_foot:",
     "Why are scores divided by the square root of d?",
-    "",
     needs=("decoder",),
     scenes={
         "variance": _variances,

@@ -231,7 +231,6 @@ PAGE = Page(
     "Scaling",
     ":material/trending_up:",
     "Twice the compute: what is it best spent on?",
-    "",
     needs=("decoder",),
     scenes={"laws": _laws, "equal": _equal, "why": _table, "own": _own, "fit": _fit},
     wide=("why", "own", "fit"),

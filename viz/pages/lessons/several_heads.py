@@ -152,7 +152,6 @@ PAGE = Page(
     "Multi-head attention",
     ":material/call_split:",
     "Why several heads, and not one large one?",
-    "",
     needs=("projections",),
     scenes={
         "alike": _likeness,

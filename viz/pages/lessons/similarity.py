@@ -148,7 +148,6 @@ PAGE = Page(
     "Embeddings and similarity",
     ":material/join_inner:",
     "How can a model compute with words?",
-    "",
     needs=("vocabulary",),
     scenes={"nearest": _nearest, "vectors": _vectors, "head": _in_the_head},
     wide=("nearest", "head"),
