@@ -38,14 +38,10 @@ MOST_STEPS = 99
 PAGES = "pages-and-their-scenes"
 # Places a step can point at, and where they are on the page.
 PLACES = {
-    "badge": ".st-key-badge-place button",
-    "bar": ".st-key-bar",
-    "words": ".hl-home-scroller",
     "next": ".hl-home-next, .hl-distribution",
     "heads": ".hl-heads",
     "map": ".hl-view-map .hl-map",
     "formula": ".hl-formula",
-    "sliders": ".hl-sampling",
     "merges": "[class*=st-key-trees-]",
     "cards": ".hl-cards",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
