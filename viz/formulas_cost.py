@@ -4,7 +4,7 @@ from viz.formulas import Formula
 
 PARAMETERS = Formula(
     r"N = V D + L \,\bigl(\underbrace{2 D H d_h + 2 D G d_h}_{\text{attention}}"
-    r" + \underbrace{2 D F \ \text{ or } \ 3 D F}_{\text{feed-forward}}\bigr)"
+    r" + \underbrace{2 D F \ \text{ or } \ 3 D F}_{\text{MLP}}\bigr)"
     r" + \text{norms} + \text{biases}",
     "Vaswani et al. 2017, §3; with a gate, 3DF, Shazeer 2020, §2; with F = 4D and G = H that "
     "is 12 D² a block",

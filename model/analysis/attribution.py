@@ -25,7 +25,7 @@ from model.tap import Recorder
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
 
 Array = np.ndarray
-KINDS = {"attn_out": "attention", "cross_out": "cross-attention", "ffn_out": "feed-forward"}
+KINDS = {"attn_out": "attention", "cross_out": "cross-attention", "ffn_out": "MLP"}
 AT_ONCE = 8192  # rows of the unembedding
 LINEAR = (
     1e-4  # how far a norm may be from a gain of what it is given, relative to its largest value

@@ -22,7 +22,7 @@ from model.tap import Recorder, attach
 Array = np.ndarray
 
 STREAM = ("resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post")
-SUBLAYERS = {"attn": "attention", "ffn": "feed-forward"}
+SUBLAYERS = {"attn": "attention", "ffn": "MLP"}
 EXACT = 1e-5  # how far neurons may be from what a function makes of them, relative to the largest
 
 

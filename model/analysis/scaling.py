@@ -78,20 +78,20 @@ class Law:
 LAWS: Mapping[str, Law] = {
     "kaplan": Law("Kaplan", "Kaplan et al. 2020, table 6, eq. 1.5", 0.73, kaplan_size, kaplan_loss),
     "envelope": Law(
-        "Approach 1", "Hoffmann et al. 2022, §3.1: training curves", 0.50, _through(67e9, 0.50)
+        "Chinchilla 1", "Hoffmann et al. 2022, §3.1: training curves", 0.50, _through(67e9, 0.50)
     ),
     "profiles": Law(
-        "Approach 2", "Hoffmann et al. 2022, §3.2: equal compute", 0.49, _through(63e9, 0.49)
+        "Chinchilla 2", "Hoffmann et al. 2022, §3.2: equal compute", 0.49, _through(63e9, 0.49)
     ),
     "printed": Law(
-        "Approach 3, as printed",
+        "Chinchilla 3, as printed",
         "Hoffmann et al. 2022, §3.3, eq. 10",
         PRINTED.exponent,
         PRINTED.best_size,
         PRINTED.loss,
     ),
     "refitted": Law(
-        "Approach 3, refitted",
+        "Chinchilla 3, refitted",
         "Besiroglu et al. 2024, §3",
         REFITTED.exponent,
         REFITTED.best_size,

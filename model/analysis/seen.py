@@ -20,7 +20,7 @@ PART_OF = {  # of a kind of `anatomy`; all others are further weights
     "positions": "positions",
     "self_attention": "attention",
     "cross_attention": "attention",
-    "feed_forward": "feed-forward",
+    "feed_forward": "MLP",
     "norm": "norms",
     "final_norm": "norms",
     "scale": "norms",
@@ -98,9 +98,7 @@ def _multiplied(model: AdoptedModel, sublayers: Sequence[Sublayer]) -> dict[str,
     used = [step for step in steps if step.kind not in LOOKED_UP]
     matrices = {id(x.weight) for x in model.modules() if is_matrix(x)}
     tables = {id(x.weight) for x in model.modules() if isinstance(x, nn.Embedding)}
-    found: dict[str, int] = dict.fromkeys(
-        ("projections", "attention", "feed-forward", "unembedding"), 0
-    )
+    found: dict[str, int] = dict.fromkeys(("projections", "attention", "MLP", "unembedding"), 0)
     of_each = [(PART_OF[KINDS[one.writes]], one.weights, True) for one in sublayers]
     of_each += [(PART_OF.get(x.kind, OTHER), x.weights, x.width and not x.rows) for x in used]
     for part, weights, is_of_each in of_each:

@@ -13,7 +13,7 @@ from model.config import BlockConfig
 from model.decoding.kv_cache import cache_bytes
 
 ADAM_BYTES = 16  # a parameter: its weight, gradient and two moments (Rajbhandari et al. 2020, §3.1)
-PARTS = ("embedding", "positions", "attention", "feed-forward", "norms", "unembedding")
+PARTS = ("embedding", "positions", "attention", "MLP", "norms", "unembedding")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ def parameters(shape: Shape | Seen, *, only_active: bool = False) -> dict[str, i
         "embedding": of_patch if shape.patch else table,
         "positions": shape.n_stacks * shape.positions * shape.d_model,
         "attention": shape.n_attentions * attention_parameters(shape),
-        "feed-forward": _all_feedforwards(shape, only_active),
+        "MLP": _all_feedforwards(shape, only_active),
         "norms": _norms(shape),
         "unembedding": of_classes if shape.patch else 0 if shape.tied else table,
     }
@@ -216,7 +216,7 @@ def operations(shape: Shape | Seen, n_keys: int) -> dict[str, int]:
     return {
         "projections": 2 * (active["attention"] - added["attention"]),
         "attention": 2 * shape.n_attentions * shape.n_heads * of_head * n_keys,
-        "feed-forward": 2 * (active["feed-forward"] - added["feed-forward"]),
+        "MLP": 2 * (active["MLP"] - added["MLP"]),
         **ends,
     }
 
@@ -238,12 +238,12 @@ def _biases(shape: Shape) -> dict[str, int]:
     experts, n_layers = shape.experts, shape.n_layers
     of_router = (n_layers - experts.dense) * experts.routed * experts.has_bias if experts else 0
     if not shape.biases:
-        return {"attention": 0, "feed-forward": of_router}
+        return {"attention": 0, "MLP": of_router}
     of_heads = (shape.n_heads + 2 * shape.n_kv_heads) * shape.d_head + shape.d_model
     of_feedforward = (2 if shape.gated else 1) * shape.d_ff + shape.d_model
     return {
         "attention": shape.n_attentions * of_heads,
-        "feed-forward": shape.n_blocks * of_feedforward,
+        "MLP": shape.n_blocks * of_feedforward,
     }
 
 

@@ -13,7 +13,7 @@ REASONS = {
     "edits": "its residual stream could not be followed through one stack",
     "parts": "its logits are not a plain sum of what its heads and sublayers write",
     "embeddings": "the embeddings of its tokens were not found by themselves",
-    "neurons": "neurons of its feed-forwards were not found",
+    "neurons": "neurons of its MLPs were not found",
     "answers": "it has no head that predicts, neither words nor classes",
     "cache": "it keeps more of earlier tokens than their keys and values",
     "weights": "its weights are not laid out as those of the models that come with Headlight",

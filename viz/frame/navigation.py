@@ -41,7 +41,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     """
     by_title = {page.title: page for page in pages}
     title = state.value(PAGE.given(options=list(by_title), default=next(iter(by_title))))
-    tours.know(list(by_title))
+    tours.know(pages)
     # The address is written last, and its place is always the same.
     first = st.container(key="address-first")
     has_entry = any(one.has(title) for track in tracks for one in track.entries)

@@ -7,7 +7,8 @@ from model.verify.check import Check
 from viz.frame.said import Said
 from viz.frame.view import View
 
-Numbers = Mapping[str, Said]  # what a figure says of itself, by the names its words have for it
+# What a figure says of itself, by the names its words have for it; None is what there is not.
+Numbers = Mapping[str, Said | None]
 
 
 def _none(view: View) -> Sequence[Check]:
@@ -23,14 +24,15 @@ class Page:
     page adds to the checks of the run. What it shows itself, heads or tokens, the bar leaves out;
     an instrument that fills a screen does not open the inspector. A page draws what it shows by
     `render`, or has `scenes`, by their names in the address: one figure each, whose words stand in
-    a file of assets/lessons, beside it or, of those that are `wide`, above it; `source` names the
-    functions that computed them. One whose scenes depend on the view `is_in_scenes`, too.
+    a file of assets/lessons, beside it or, of those that are `wide`, above it; `needs_two` are
+    those for which one token is too few; `source` names the functions that computed them. One whose
+    scenes depend on the view `is_in_scenes`, too.
     """
 
     title: str  # in the rail and in the address
     icon: str
     line: str
-    more: str
+    more: str = ""
     render: Callable[[View], None] | None = None
     said: Callable[[View], tuple[str, str]] | None = None
     needs: tuple[str, ...] = ()
@@ -42,6 +44,7 @@ class Page:
     headline: str = ""  # where it is not its title
     scenes: Mapping[str, Callable[[View], Numbers]] = field(default_factory=dict)
     wide: tuple[str, ...] = ()
+    needs_two: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     is_in_scenes: bool = False
 

@@ -3,13 +3,14 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.frame import controls, inspector, layout, state, tours
+from viz.frame import controls, inspector, layout, state, tours, words
 from viz.frame.kinds import Choice
 from viz.frame.old_links import VIEW_OF
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, SCENE
 from viz.frame.view import View
 
+TOO_SHORT = "One token is too few for this: type a sentence of two or more."
 CONTROLS = "controls-of-the-scene"
 MOST_TURNS = 6  # pictures before the one that a figure shows
 
@@ -34,10 +35,14 @@ def show(page: Page, view: View, **at: str) -> None:
     inspector.source(*page.source)
     inspector.export(view, {})
     with place:
-        numbers = page.scenes[name](view)
+        if name in page.needs_two and len(view.tokens) < 2:
+            words.notice(TOO_SHORT)
+            numbers = {}
+        else:
+            numbers = page.scenes[name](view)
     if told := tours.open_step_of(link, names[name]) or steps[name]:
         with text:
-            tours.tell(told, numbers)
+            tours.tell(told, numbers, list(names), name)
 
 
 def to_set() -> DeltaGenerator:

@@ -275,7 +275,7 @@ NEAR_COUNT = Number("near_count", "Nearest", 10, 3, 30, page="Embeddings and sim
 
 COLOURS = {"own": "each step its own", "one": "one scale"}
 BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
-NORMS = {"attn": "attention", "ffn": "the feed-forward"}
+NORMS = {"attn": "attention", "ffn": "the MLP"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
 DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
 CHEAPER_WAYS = {
@@ -315,7 +315,11 @@ ROW_HEAD = Choice[int]("row_head", "Head of the Transformer", -1, page="Recurren
 SCALING_COMPUTE = Number(
     "scaling_compute", "Compute, power of ten", 23.8, 18.0, 26.0, 0.1, page="Scaling"
 )
-LAWS = {"refitted": "Chinchilla, refitted", "printed": "Chinchilla, as printed", "kaplan": "Kaplan"}
+LAWS = {
+    "refitted": "Chinchilla 3, refitted",
+    "printed": "Chinchilla 3, as printed",
+    "kaplan": "Kaplan",
+}
 SCALING_LAW = named("scaling_law", "Law", LAWS, "Scaling")
 SCALING_TIMES = Choice[int](
     "scaling_times",

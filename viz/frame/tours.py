@@ -6,6 +6,7 @@ line.
 """
 
 import html
+import math
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
@@ -21,8 +22,10 @@ from streamlit.delta_generator import DeltaGenerator
 from model.files import read_text
 from model.lines import quoted, spelled
 from model.sources.places import once_a_look
+from viz.digits import digits
 from viz.frame import ASSETS, notices, state
 from viz.frame.old_links import modern
+from viz.frame.page import Numbers, Page
 from viz.frame.rail import Lesson
 from viz.frame.said import Piece, Said, html_of, pieces
 from viz.frame.settings import PAGE, PRESENT, SCENE, SETTINGS, STEP, TOUR
@@ -32,20 +35,15 @@ from viz.live import component
 FOLDER = ASSETS / "lessons"  # the steps of Learn, and in a folder of their own those of other pages
 LARGEST = 200_000  # bytes
 MOST_STEPS = 99
-PAGES = "titles-of-pages"
+PAGES = "pages-and-their-scenes"
 # Places a step can point at, and where they are on the page.
 PLACES = {
-    "badge": ".st-key-badge-place button",
-    "bar": ".st-key-bar",
-    "words": ".hl-home-scroller",
     "next": ".hl-home-next, .hl-distribution",
     "heads": ".hl-heads",
     "map": ".hl-view-map .hl-map",
     "formula": ".hl-formula",
-    "sliders": ".hl-sampling",
     "merges": "[class*=st-key-trees-]",
     "cards": ".hl-cards",
-    "hand": ".hl-hand-steps",
     "maps": ".hl-view-compare .hl-side, .hl-view-whatif .hl-side",
     "written": ".hl-written-text",
     "beam": ".st-key-figure-beam",
@@ -54,7 +52,10 @@ PLACES = {
     "diagram": ".hl-diagram",
     "page": ".st-key-page",
 }
+NOT_FINITE = digits(math.nan)
 LEAVE = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
+Known = Mapping[str, Said]  # numbers of a figure that are there
+Scenes = tuple[tuple[str, tuple[str, ...]], ...]  # of every page, by its title
 _NAMED = re.compile(r"\{([^{}]*)\}")  # a number of the figure in the words of a step
 # Where the window is too small for sentences and place at once; the browser scrolls.
 LOOK = '<button type="button" class="hl-look">See the place</button> '
@@ -96,13 +97,13 @@ class At(NamedTuple):
         return self.tour.steps[self.number - 1]
 
 
-def found() -> tuple[Tour, ...]:
+def of_learn() -> tuple[Tour, ...]:
     """The tours of Learn."""
-    return tuple(tour for tour in _found()[0] if tour.is_listed)
+    return tuple(tour for tour in _all()[0] if tour.is_listed)
 
 
 @once_a_look
-def _found() -> tuple[tuple[Tour, ...], list[str]]:
+def _all() -> tuple[tuple[Tour, ...], list[str]]:
     """The tours in the order of their files' names, and a line for each file that is none."""
     tours, faults = [], []
     for path in (*sorted(FOLDER.glob("*.toml")), *sorted(FOLDER.glob("*/*.toml"))):
@@ -114,20 +115,20 @@ def _found() -> tuple[tuple[Tour, ...], list[str]]:
 
 
 @cache
-def _read(path: Path, _changed: int, pages: tuple[str, ...]) -> Tour:
+def _read(path: Path, _changed: int, scenes: Scenes) -> Tour:
     text = read_text(path, LARGEST)
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{spelled(path)}: {error}") from None
-    file = _File(path, text)
+    file = _File(path, text, dict(scenes))
     file.refuse_unknown(content, ("title", "about", "step"), -1)
     entries = content.get("step", [])
     if not isinstance(entries, list) or not 1 <= len(entries) <= MOST_STEPS:
         raise ValueError(f"{spelled(path)}: a tour has 1 to {MOST_STEPS} parts [[step]]")
     if not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{spelled(path)}: each step is a part of its own, [[step]]")
-    steps = tuple(file.step(number, entry, pages) for number, entry in enumerate(entries))
+    steps = tuple(file.step(number, entry) for number, entry in enumerate(entries))
     title, about = (str(content.get(name, "")) for name in ("title", "about"))
     return Tour(path.stem, title or path.stem, about, steps, path.parent == FOLDER)
 
@@ -138,8 +139,9 @@ class _File:
 
     path: Path
     text: str
+    scenes: Mapping[str, Sequence[str]]
 
-    def step(self, number: int, entry: dict[str, object], pages: Sequence[str]) -> Step:
+    def step(self, number: int, entry: dict[str, object]) -> Step:
         """One step; ValueError with file and line where it cannot be taken."""
         known = [field.name for field in fields(Step)]
         self.refuse_unknown(entry, known, number)
@@ -155,7 +157,7 @@ class _File:
             raise self.fault(number, "look", f"no place “{quoted(step.look)}”; there are {places}")
         for name, link in (("link", step.link), ("show", step.show)):
             if link:
-                self.refuse_link(number, name, link, pages)
+                self.refuse_link(number, name, link)
         return step
 
     def refuse_unknown(self, entry: dict[str, object], known: Sequence[str], number: int) -> None:
@@ -165,12 +167,15 @@ class _File:
                 keys = ", ".join(known)
                 raise self.fault(number, name, f"unknown key “{quoted(name)}”; there are {keys}")
 
-    def refuse_link(self, number: int, key: str, link: str, pages: Sequence[str]) -> None:
+    def refuse_link(self, number: int, key: str, link: str) -> None:
         """ValueError where a link leads nowhere."""
         query = modern(dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True)))
-        page = query.get(PAGE.name)
-        if page not in pages:
-            raise self.fault(number, key, f"no page “{quoted(str(page))}”")
+        page, scene = query.get(PAGE.name, ""), query.get(SCENE.name, "")
+        if page not in self.scenes:
+            raise self.fault(number, key, f"no page “{quoted(page)}”")
+        if scene and scene not in (there := self.scenes[page]) and there:
+            what = f"step {number + 1} has no scene “{quoted(scene)}” of {page}; there are "
+            raise self.fault(number, key, f"{what}{', '.join(there)}")
         for name in query:
             if name not in SETTINGS:
                 raise self.fault(number, key, f"no setting “{quoted(name)}”")
@@ -192,9 +197,9 @@ class _File:
 # --- on the page --------------------------------------------------------------------------------
 
 
-def know(pages: Sequence[str]) -> None:
-    """The titles of all pages there are, which links are compared with."""
-    st.session_state[PAGES] = tuple(pages)
+def know(pages: Sequence[Page]) -> None:
+    """All pages there are, with whose titles and scenes links are compared."""
+    st.session_state[PAGES] = tuple((page.title, tuple(page.scenes)) for page in pages)
 
 
 def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
@@ -202,12 +207,10 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
 
     Without a step that which begins on this page is, where that `has_entry` of its own not.
     """
-    opened, found_ones = _open_step(), found()
+    opened, tours = _reading(page), of_learn()
     tour, number = opened or (None, 0)
-    if opened and page not in _pages_of(opened.step):
-        tour = None
-    elif not opened and not has_entry:
-        tour = next((one for one in found_ones if _pages_of(one.steps[0])[0] == page), None)
+    if not (_open_step() or has_entry):
+        tour = next((one for one in tours if _pages_of(one.steps[0])[0] == page), None)
     return tuple(
         Lesson(
             one.title,
@@ -215,7 +218,7 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
             is_open=one is tour,
             is_done=one is tour and number == len(one.steps),
         )
-        for one in found_ones
+        for one in tours
     )
 
 
@@ -224,38 +227,43 @@ def show(where: DeltaGenerator, page: str, *, in_scenes: bool) -> bool:
 
     False where no step is on this page. A page that is in scenes says itself what it is about.
     """
-    for line in _found()[1]:
+    for line in _all()[1]:
         notices.add(line)
-    opened = _open_step()
-    if not opened:
-        return False
-    is_here = page in _pages_of(opened.step)
-    if is_here and in_scenes:
-        return True
+    opened, here = _open_step(), _reading(page)
+    if not opened or (here and in_scenes):
+        return bool(here)
     with where, st.container(key="tour"):
-        if is_here:
-            tell(opened, {})
+        if here:
+            tell(here, {})
         else:
             to = link_to(*opened)
             on = _arrow(to, "next", f"Go on with the lesson: {opened.step.title} →")
-            st.html(_card(opened, f"{on}{LEAVE}"))
-    return is_here
+            st.html(_card(opened.tour.title, opened.number, len(opened.tour.steps), f"{on}{LEAVE}"))
+    return bool(here)
 
 
-def tell(at: At, numbers: Mapping[str, Said]) -> None:
-    """What a step says, with numbers in the places of their names, and a frame around its place."""
+def tell(at: At, numbers: Numbers, scenes: Sequence[str] = (), scene: str = "") -> None:
+    """What a step says, with numbers in the places of their names, and a frame around its place.
+
+    It counts the steps of the lesson that is read, where none is the `scenes` of its page. What is
+    said ends before the first number that the figure could not work out: None, or not finite.
+    """
     named = _NAMED.findall(f"{at.step.text}{at.step.show}{at.step.notes}")
     if numbers and (unknown := [name for name in named if name not in numbers]):
         names = ", ".join(numbers)
         line = f"Lesson {at.tour.name}, step {at.number}: no number “{quoted(unknown[0])}” here; "
         notice(f"{line}there are {names}.")
-    st.html(_panel(at, numbers) + _spotlight(at.step.look))
+    known = {name: said for name, said in numbers.items() if said is not None and _is_known(said)}
+    st.html(_panel(at, known, scenes, scene) + _spotlight(at.step.look))
+
+
+def _is_known(said: Said) -> bool:
+    return not any(isinstance(x, str) and NOT_FINITE in x for x in pieces(said))
 
 
 def bring_into_sight(page: str) -> None:
     """Scroll to what the open step is about; called once its page is drawn."""
-    opened = _open_step()
-    if opened and page in _pages_of(opened.step):
+    if opened := _reading(page):
         component.bring_into_sight(f"{opened.tour.name} {opened.number}", PLACES[opened.step.look])
 
 
@@ -265,19 +273,23 @@ def step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
     `page` is what links to the page say by the names of settings. The scene has several names where
     it is the first: a link without a scene leads there. None where no file has such a step.
     """
-    own_first = sorted(_found()[0], key=lambda tour: tour.title != page[PAGE.name])
-    steps = (At(tour, i + 1) for tour in own_first for i in range(len(tour.steps)))
-    return next((at for at in steps if _leads_to(at.step.link, page, scenes)), None)
+    own_first = sorted(_all()[0], key=lambda tour: tour.title != page[PAGE.name])
+    return _first(own_first, page, scenes)
 
 
 def open_step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
-    """The open step, where it is of this scene, or of another page and its answer is this scene."""
-    at = _open_step()
+    """What the lesson that is read says of a scene: its open step, else the first that has it."""
+    at = _reading(page[PAGE.name])
     if at is None:
         return None
     is_elsewhere = _pages_of(at.step)[0] != page[PAGE.name]
     link = at.step.show if is_elsewhere else at.step.link
-    return at if _leads_to(link, page, scenes) else None
+    return at if _leads_to(link, page, scenes) else _first([at.tour], page, scenes)
+
+
+def _first(tours: Sequence[Tour], page: Mapping[str, str], scenes: Collection[str]) -> At | None:
+    steps = (At(tour, i + 1) for tour in tours for i in range(len(tour.steps)))
+    return next((at for at in steps if _leads_to(at.step.link, page, scenes)), None)
 
 
 def _leads_to(link: str, page: Mapping[str, str], scenes: Collection[str]) -> bool:
@@ -287,11 +299,17 @@ def _leads_to(link: str, page: Mapping[str, str], scenes: Collection[str]) -> bo
 
 def _open_step() -> At | None:
     """The step that is open."""
-    tours = {tour.name: tour for tour in _found()[0]}
+    tours = {tour.name: tour for tour in _all()[0]}
     name = state.value(TOUR.given(options=["", *tours]))
     if not name:
         return None
     return At(tours[name], int(state.number(STEP.given(high=len(tours[name].steps)))))
+
+
+def _reading(page: str) -> At | None:
+    """The open step, where it or its answer is of this page."""
+    opened = _open_step()
+    return opened if opened and page in _pages_of(opened.step) else None
 
 
 def link_to(tour: Tour, number: int) -> str:
@@ -301,11 +319,15 @@ def link_to(tour: Tour, number: int) -> str:
 
 def address_of(tour: Tour, number: int, link: str = "", *, is_large: bool) -> str:
     """The address of a step, or of another link that belongs to it; steps count from 1."""
-    link = link or tour.steps[number - 1].link
-    query = dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True))
     where = {TOUR.name: tour.name, STEP.name: number}
     larger = {PRESENT.name: PRESENT.text(True)} if is_large else {}
-    return "?" + urlencode({**query, **where, **larger})
+    return _address(link or tour.steps[number - 1].link, **where, **larger)
+
+
+def _address(link: str, **more: object) -> str:
+    """The address a link leads to, from the question mark on."""
+    query = dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True))
+    return "?" + urlencode({**query, **more})
 
 
 def _pages_of(step: Step) -> list[str]:
@@ -317,17 +339,17 @@ def _query(link: str) -> dict[str, str]:
     return modern(dict(parse_qsl(link.removeprefix("?"))))
 
 
-def _panel(at: At, numbers: Mapping[str, Said]) -> str:
-    (tour, number), step = at, at.step
-    last = len(tour.steps)
-    back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
-    on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
+def _panel(at: At, numbers: Known, scenes: Sequence[str], scene: str) -> str:
+    step, page = at.step, _pages_of(at.step)[0]
+    read = _reading(page)
+    if read and read.tour is at.tour:
+        read = at
     question = f"<p><b>{html.escape(step.question)}</b>" if step.question else ""
     if step.question and (show := _filled(step.show, numbers)):
-        to = html.escape(address_of(tour, number, show, is_large=state.value(PRESENT)))
+        to = address_of(*read, show, is_large=state.value(PRESENT)) if read else _address(show)
         # What a figure worked out holds of its model and sentence: they stay.
-        stays = f' data-with="{to[1:]}"' if numbers else ""
-        question += f' <a href="{to}"{stays}>Show me</a>'
+        stays = f' data-with="{html.escape(to[1:])}"' if numbers or not read else ""
+        question += f' <a href="{html.escape(to)}"{stays}>Show me</a>'
     question += "</p>" if step.question else ""
     notes = (
         f"<details><summary>Notes for the presenter</summary>{html_of(_told(step.notes, numbers))}"
@@ -336,49 +358,62 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
         else ""
     )
     look = "" if step.look == "page" else LOOK
-    opened = _open_step()
-    leave = LEAVE if opened and opened.tour is tour else ""
-    head = f"<h2>{html.escape(step.title)}</h2>{back}{on}{leave}"
-    return _card(at, head, f"<p>{html_of(_told(step.text, numbers))}</p>{look}{question}{notes}")
+    body = f"<p>{html_of(_told(step.text, numbers))}</p>{look}{question}{notes}"
+    head = f"<h2>{html.escape(step.title)}</h2>"
+    if read:
+        tour, number = read
+        last = len(tour.steps)
+        back = _arrow(link_to(tour, number - 1), "back", "← Back") if number > 1 else ""
+        on = _arrow(link_to(tour, number + 1), "next", "Next →") if number < last else _next(tour)
+        return _card(tour.title, number, last, f"{head}{back}{on}{LEAVE}", body)
+    number = scenes.index(scene) + 1
+    back = _to_scene(scenes[number - 2], "back", "← Back") if number > 1 else ""
+    on = _to_scene(scenes[number], "next", "Next →") if number < len(scenes) else ""
+    return _card(page, number, len(scenes), f"{head}{back}{on}", body)
 
 
-def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
+def _told(text: str, numbers: Known) -> list[Piece]:
     """A text with what `{name}` stands for in it, up to a sentence that has another name."""
-    found: list[Piece] = []
+    told: list[Piece] = []
     for sentence in re.split(r"(?<=[.?!] )(?=[A-Z“{])", text):
         parts = _NAMED.split(sentence)
         if not numbers.keys() >= {*parts[1::2]}:
             break
         for i, part in enumerate(parts):
-            found += pieces(numbers[part]) if i % 2 else [part]
-    return found
+            told += pieces(numbers[part]) if i % 2 else [part]
+    return told
 
 
-def _filled(link: str, numbers: Mapping[str, Said]) -> str:
+def _filled(link: str, numbers: Known) -> str:
     """A link with numbers in it."""
     return "".join(map(str, _told(link, numbers)))
 
 
-def _card(at: At, head: str, body: str = "") -> str:
-    title, last = html.escape(at.tour.title), len(at.tour.steps)
+def _card(title: str, number: int, last: int, head: str, body: str = "") -> str:
+    title = html.escape(title)
     return (
         f'<section class="hl-tour" translate="yes" aria-label="Lesson: {title}">'
-        f'<header><progress max="{last}" value="{at.number}"></progress>'
-        f"<small>{title} · {at.number} of {last}</small>{head}</header>{body}</section>"
+        f'<header><progress max="{last}" value="{number}"></progress>'
+        f"<small>{title} · {number} of {last}</small>{head}</header>{body}</section>"
     )
 
 
 def _next(tour: Tour) -> str:
     """A link to the lesson after this one; nothing after the last."""
-    tours = found()
+    tours = of_learn()
     after = tours[tours.index(tour) + 1 :] if tour in tours else ()
     return _arrow(link_to(after[0], 1), "next", f"Next: {after[0].title} →") if after else ""
 
 
-def _arrow(link: str, way: str, words: str) -> str:
-    return (
-        f'<a href="{html.escape(link)}" data-step="{way}" class="hl-step">{html.escape(words)}</a>'
-    )
+def _to_scene(scene: str, way: str, words: str) -> str:
+    """A link to another scene of the page, all else as it is."""
+    change = urlencode({SCENE.name: scene})
+    return _arrow(f"?{change}", way, words, f' data-with="{change}"')
+
+
+def _arrow(link: str, way: str, words: str, more: str = "") -> str:
+    href = html.escape(link)
+    return f'<a href="{href}" data-step="{way}"{more} class="hl-step">{html.escape(words)}</a>'
 
 
 def _spotlight(look: str) -> str:

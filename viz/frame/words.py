@@ -3,7 +3,6 @@
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -32,16 +31,6 @@ def paragraph(text: Said) -> None:
 def caption(text: Said) -> None:
     """A small line below what it is of. The text is no markup."""
     st.html(f'<p class="hl-aside" translate="yes">{html_of(text)}</p>')
-
-
-def ask(question: str, *, see: str = "", **answer: str) -> None:
-    """A question of ours, and a link that shows the answer: settings by name, "" for a default.
-
-    `see` is the key of the figure that has the answer, which is scrolled into sight.
-    """
-    changes = html.escape(urlencode(answer))
-    link = f'<a href="?{changes}" data-with="{changes}" data-see="{see}">Show me</a>'
-    st.html(f'<p class="hl-question" translate="yes"><b>{html.escape(question)}</b> {link}</p>')
 
 
 def table(

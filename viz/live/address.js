@@ -240,7 +240,6 @@ function follow(event) {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
     go({ query: `?${withChanges(link)}`, is_new: true });
-    scrollTo(link.dataset.see);
   }
 }
 
@@ -260,18 +259,6 @@ function closeDrawer() {
   if (!matchMedia("(max-width: 767px)").matches) return;
   const selector = '[data-testid="stSidebarCollapseButton"] button';
   /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
-}
-
-/**
- * Bring a figure into the middle of the page.
- *
- * @param {string} [figure] its key; none where nothing is to be seen elsewhere
- */
-function scrollTo(figure = "") {
-  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  document
-    .querySelector(`.st-key-figure-${CSS.escape(figure)}`)
-    ?.scrollIntoView({ block: "center", behavior: isStill ? "instant" : "smooth" });
 }
 
 /**

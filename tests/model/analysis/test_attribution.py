@@ -26,7 +26,7 @@ from tests.model.builders import (
 
 IDS = [3, 1, 4, 1, 5, 9, 2]
 WRITTEN = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
-NAMES = {"attn": "attention", "cross_attn": "cross-attention", "ffn": "feed-forward"}
+NAMES = {"attn": "attention", "cross_attn": "cross-attention", "ffn": "MLP"}
 Make = Callable[..., Transformer]
 Changes = dict[str, Any]
 VARIANTS: tuple[Changes, ...] = (
@@ -166,7 +166,7 @@ def test_each_part_is_what_it_wrote_sent_forward(make: Make, changes: Changes) -
         assert found.error <= 1e-4, "they sum to the logit"
         sites = [site for site in expected if site.endswith(tuple(WRITTEN))]
         sums = [expected[name].sum() for name in ("embedding", "positions", *sites, "biases")]
-        of_neurons = [name.endswith("feed-forward") for name in found.names]
+        of_neurons = [name.endswith("MLP") for name in found.names]
         for share, wanted, is_of_neurons in zip(found.parts, sums, of_neurons, strict=True):
             assert share == pytest.approx(wanted, abs=1e-5 if is_of_neurons else 1e-9)
         layers = [f"L{site.split('.')[2]} {NAMES[site.split('.')[3]]}" for site in sites]

@@ -84,7 +84,7 @@ WORDS = {
     "position.": "positions",
     "norm.": "norms",
     "attn.": "attention",
-    "ffn.": "feed-forward",
+    "ffn.": "MLP",
 }
 
 
@@ -101,7 +101,7 @@ def test_each_part_has_the_tensors_that_are_named_after_it(name: str) -> None:
     assert parameters(shape) == numbers
     found = operations(shape, 7)
     assert found["projections"] == multiplied["attention"]
-    assert found["feed-forward"] == multiplied["feed-forward"]
+    assert found["MLP"] == multiplied["MLP"]
     if "patches" in found:
         assert found["patches"] == 2 * model.get_submodule("embed.patches").weight.numel()
     else:

@@ -239,11 +239,11 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
 def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: PAGES})
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: tuple((x, ()) for x in PAGES)})
     found = search.index(studio.PAGES)
     of_kind = {kind: [x for x in found if x["kind"] == kind] for kind in ("page", "term", "step")}
     assert [x["title"] for x in of_kind["page"]] == list(PAGES)
-    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.found()) > 40
+    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.of_learn()) > 40
     names = [x["title"] for x in of_kind["term"]]
     assert len(set(names)) == len(names) > 50
     for term in of_kind["term"]:

@@ -1,14 +1,18 @@
 """Protects pages in scenes: one figure at a time, told by a step of a lesson, in the address."""
 
+import html
+import re
 import tomllib
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 import pytest
 
 from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of
 from viz import studio
 from viz.frame import tours
+from viz.frame.scenes import TOO_SHORT
+from viz.pages.lessons import root
 
 
 def keys(**query: str) -> list[str]:
@@ -64,6 +68,49 @@ def test_without_its_lesson_a_page_still_shows_its_figures(
 ) -> None:
     monkeypatch.setattr(tours, "FOLDER", tmp_path)
     assert keys(scene="query") == ["one-row"]
+
+
+def count(page: str, /, **query: str) -> str:
+    """Where among which steps a page says it is, and where its arrows lead."""
+    (body,) = [
+        x.proto.body for x in open_page(page, **query).get("html") if '"hl-tour"' in x.proto.body
+    ]
+    arrows = re.findall(r'<a href="\?([^"]*)" data-step', html.unescape(body))
+    where = re.findall(r"<small>(.*?)</small>", body)
+    return " | ".join([*where, *(re.sub("sentence=[^&]*&?", "", unquote_plus(x)) for x in arrows)])
+
+
+def test_a_page_counts_its_scenes_and_a_lesson_that_is_read_its_steps() -> None:
+    heads = "Multi-head attention"
+    at_third = count(heads, sentence=TOM, scene="split")
+    assert at_third == f"{heads} · 3 of 5 | scene=cuts | scene=written"
+    assert count(heads, sentence=TOM) == f"{heads} · 1 of 5 | scene=cuts"
+    assert count("Order", sentence=TOM, scene="running") == "Order · 3 of 3 | scene=masked"
+    # Of another step of the lesson, and of a scene that it leaves out.
+    read = {"sentence": TOM, "tour": "07-positions", "step": "2"}
+    at = [
+        count("Order", **read, scene=scene).partition(" | ")[0]
+        for scene in ("open", "masked", "running")
+    ]
+    assert at == [f"Positional encoding · {number} of 6" for number in (2, 3, 2)]
+    assert count("Order", **read, scene="masked").endswith("scheme=rope&tour=07-positions&step=4")
+
+
+@pytest.mark.parametrize(
+    ("page", "scene"), [(page.title, scene) for page in studio.PAGES for scene in page.needs_two]
+)
+def test_one_token_is_too_few_to_compare(page: str, scene: str) -> None:
+    app = open_page(page, sentence="Tom", scene=scene)
+    assert lines(app, "note") == [TOO_SHORT]
+    assert lines(app, "error") == charts(app) == []
+
+
+@pytest.mark.parametrize("value", [None, "not a number", ["of ", "not a number"]])
+def test_words_end_before_what_a_figure_could_not_work_out(
+    value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(root, "digits", lambda *_: value)
+    assert lesson(open_page("Why √d?", sentence=TOM)) == "Why divide the scores at all? "
 
 
 def test_a_number_that_a_figure_does_not_have_is_one_line(

@@ -29,10 +29,12 @@ BROKEN = {
     "no-page": (GOOD.replace("page=Masks", "page=Nowhere"), 10, "no page “Nowhere”"),
     "no-page-at-all": (GOOD.replace("page=Attention&", ""), 7, "no page"),
     "no-setting": (GOOD.replace("layer=1", "layered=1"), 7, "no setting “layered”"),
+    "no-scene": (GOOD.replace("Attention&layer=1", "Why+√d?&scene=moon"), 7,
+                 "step 1 has no scene “moon” of Why √d?; there are variance, query, largest"),
     "no-place": (GOOD.replace('"map"', '"moon"'), 8, "no place “moon”"),
     "no-text": (GOOD.replace('text = "Look."\n', ""), 4, "step 1 has no text"),
     "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
-}
+}  # fmt: skip
 
 LESSONS = sorted(tours.FOLDER.glob("*.toml"))
 FIRST_PAGES = [

@@ -52,7 +52,7 @@ FIRST = {
 def test_what_is_meant_stands_first(
     bare: Page, typed: str, first: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: PAGES})
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: tuple((x, ()) for x in PAGES)})
     entries = search.index(studio.PAGES)
     assert bare.evaluate("([entries, typed]) => find(entries, typed)[0]", [entries, typed]) == first
 

@@ -130,9 +130,9 @@ def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: s
 @pytest.mark.parametrize(
     ("model", "steps", "is_placed", "has_function"),
     [
-        ("gemma", "stream norm attention norm sum norm feed-forward norm sum", False, True),
-        ("neox", "stream norm attention sum norm feed-forward sum", False, True),
-        ("sunk", "stream norm attention sum norm feed-forward sum", True, False),
+        ("gemma", "stream norm attention norm sum norm MLP norm sum", False, True),
+        ("neox", "stream norm attention sum norm MLP sum", False, True),
+        ("sunk", "stream norm attention sum norm MLP sum", True, False),
     ],
 )
 def test_the_block_has_the_steps_that_were_found(
@@ -145,7 +145,7 @@ def test_the_block_has_the_steps_that_were_found(
     norms = lesson(open_page("Transformer block", scene="norms", **at))
     assert f"this model is {'pre-norm' if is_placed else 'neither'}." in norms
     app = open_page("Transformer block", scene="neurons", **at)
-    not_found = "The neurons of this feed-forward were not found."
+    not_found = "The neurons of this MLP were not found."
     assert (not_found in lines(app, "note")) != has_function
     assert ("% of the sum of all squares" in lesson(app)) == has_function
 

@@ -26,7 +26,7 @@ TITLES = {
     "patches": "Patch embedding",
     "self_attention": "Self-attention",
     "cross_attention": "Cross-attention",
-    "feed_forward": "Feed-forward",
+    "feed_forward": "MLP",
     "add": "Add",
     "scale": "Learned scale",
     "other": "Further weights",

@@ -171,7 +171,7 @@ def _neurons(asked: Asked) -> None:
     layout.section(
         "Neurons",
         "The largest shares of neurons of all layers; click one to see its words.",
-        "A feed-forward is a sum over its neurons: activation × row of W_down (Geva et al. "
+        "An MLP is a sum over its neurons: activation × row of W_down (Geva et al. "
         "2021). Each neuron’s share is made in the same way as a head’s.",
     )
     order = np.argsort(-np.abs(shares).ravel(), kind="stable")[:MOST_NEURONS]

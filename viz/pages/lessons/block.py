@@ -94,7 +94,7 @@ def _blocks(view: View) -> Numbers:
         for name in ("resid_pre", "attn_out", "ffn_out")
     )
     stream = np.append(stream, np.linalg.norm(residuals[-1].resid_post[token]))
-    added = {"attention": attention, "feed-forward": feed_forward}
+    added = {"attention": attention, "MLP": feed_forward}
     charts = [
         figures.heights(stream, added, n, "Length, block by block") for n in range(len(stream))
     ]
@@ -102,7 +102,8 @@ def _blocks(view: View) -> Numbers:
     layout.show_chart(charts[-1], key="block-heights", plays=plays)
     more = [f"L{layer}" for layer in np.flatnonzero(feed_forward > attention)]
     ends = {"first": digits(float(stream[0]), 0), "last": digits(float(stream[-1]), 0)}
-    return {**said, **ends, "more": ", ".join(more) or "none"}
+    is_known = np.isfinite(feed_forward + attention).all()
+    return {**said, **ends, "more": (", ".join(more) or "none") if is_known else None}
 
 
 # --- norms ------------------------------------------------------------------------------------
@@ -115,18 +116,17 @@ def _norms(view: View) -> Numbers:
         part = controls.select(BLOCK_NORM, width=180)
     name = found.main_norms.get(part)
     if name is None:
-        words.notice(f"{blocks.SUBLAYERS[part].capitalize()} has no norm that was found.")
+        words.notice(f"No norm of {BLOCK_NORM.words(part)} was found.")
         return {}
     norm, given = found.norms[name], found.given(name)
     after = {KINDS[kind]: blocks.normed(given, kind, norm.eps)[token] for kind in KINDS}
     weights = {"gain": norm.gain} | ({"offset": norm.offset} if blocks.has_offset(norm) else {})
-    left, right = layout.two_up("block-norms")
-    with left:
-        chart = figures.norm_scatter(given[token], after, f"Token {token}, before and after")
-        layout.show_chart(chart, key="block-norm")
-    with right:
-        chart = figures.gain_bars(weights, f"Learned {' and '.join(weights)} of the norm")
-        layout.show_chart(chart, key="block-gain")
+    title = f"Learned {' and '.join(weights)} of the norm"
+    charts = {
+        "block-norm": figures.norm_scatter(given[token], after, f"Token {token}, before and after"),
+        "block-gain": figures.gain_bars(weights, title),
+    }
+    layout.show_charts(charts)
     numbers = blocks.statistics(given[token], norm.eps)
     formula = formulas.norm(norm.kind, *numbers, has_offset="offset" in weights)
     inspector.formula(f"model.norms.{norm.kind}_norm", formula.latex, formula.reference)
@@ -147,7 +147,7 @@ def _neurons(view: View) -> Numbers:
     found, (token, said) = _inside(view), _token(view)
     kind, is_gated = found.function, "gate" in found.values
     if "activation" not in found.values:
-        words.notice("The neurons of this feed-forward were not found.")
+        words.notice("The neurons of this MLP were not found.")
         return {}
     activation = found.values["activation"][token]
     left, right = layout.two_up("block-neurons")
@@ -179,7 +179,6 @@ PAGE = Page(
     "Transformer block",
     ":material/view_agenda:",
     "What does a layer do besides attention?",
-    "",
     needs=("decoder", "blocks"),
     checks=_checks,
     scenes={"steps": _steps, "blocks": _blocks, "norms": _norms, "neurons": _neurons},

@@ -144,10 +144,10 @@ PAGE = Page(
     "Cheaper attention",
     ":material/speed:",
     "Exact attention compares all n² pairs. What is lost with fewer?",
-    "",
     needs=("decoder",),
     scenes={"fewer": _fewer, "errors": _errors, "tiles": _tiles, "memory": _memory},
     wide=("fewer", "tiles"),
+    needs_two=("fewer", "errors"),
     source=(
         "model.analysis.cheaper.global_mask",
         "model.analysis.cheaper.linear_weights",

@@ -134,7 +134,6 @@ PAGE = Page(
     "Kernels",
     ":material/ssid_chart:",
     "How did a mean of what was measured nearby become attention?",
-    "",
     needs=("decoder",),
     scenes={
         "measured": _measured,
@@ -143,6 +142,7 @@ PAGE = Page(
         "additive": _additive,
     },
     wide=("measured", "model", "additive"),
+    needs_two=("model", "additive"),
     source=(
         "model.analysis.kernels.kernel_weights",
         "model.analysis.kernels.estimate",

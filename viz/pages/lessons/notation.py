@@ -221,20 +221,11 @@ def _formulas(page: str, found: Sequence[tuple[str, Formula]]) -> None:
 
 
 def _csv(view: View) -> bytes:
-    found = symbols.table()
-    rows = [
-        {
-            "group": symbol.group,
-            "symbol": symbol.plain,
-            "LaTeX": symbol.latex,
-            "means": symbol.means,
-            "shape": shape,
-            "in code": symbol.code,
-            "on screen": ", ".join(pages_of(symbol)),
-        }
-        for symbol, shape in zip(found, _shapes(view, found), strict=True)
-    ]
-    return tables.csv(rows)
+    all_rows = symbols.table()
+    names = {"group": "group", "symbol": "plain", "LaTeX": "latex", "means": "means"}
+    columns = {title: [getattr(x, name) for x in all_rows] for title, name in names.items()}
+    columns |= {"shape": _shapes(view, all_rows), "in code": [x.code for x in all_rows]}
+    return tables.csv(columns | {"on screen": [", ".join(pages_of(x)) for x in all_rows]})
 
 
 PAGE = Page(

@@ -1,7 +1,8 @@
 """Order: the same words in another order, without positions and with them, masked and not."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -9,9 +10,9 @@ import streamlit as st
 from model.analysis.order import SAME, Reordered
 from model.lines import quoted
 from viz import runs
-from viz.digits import digits
+from viz.digits import NONE, digits
 from viz.figures.schemes import Part, output_maps
-from viz.frame import controls, inspector, layout, memory, scenes, tables, words
+from viz.frame import controls, inspector, layout, memory, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
 from viz.frame.settings import ORDER_TEXT
@@ -19,43 +20,37 @@ from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.ideas.positions.compare import NAMES
 from viz.runs import positions
-from viz.runs.kept import Asked
 
-SCHEMELESS = "none"
-MASKS = {False: "without a mask", True: "with its own mask"}
+SCHEMELESS, RUNNING = "none", "the running model"
 IN_COLOURS = 0.99  # of the outputs; a few dimensions are so large that all others would be pale
 LAST_GOOD = "order-text"  # of this visitor
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
-    """One model under its mask or none, and what became of its outputs."""
+class Case(NamedTuple):
+    """A model on the tokens of a text, and what became of its outputs without a mask and with."""
 
-    view: View
-    name: str
-    is_masked: bool
-    found: Reordered
+    model: str
+    scheme: str
+    tokens: Sequence[str]
+    without: Reordered
+    masked: Reordered
 
 
 def _cases(view: View) -> list[Case]:
-    """The model without positions and the running one, each without a mask and with its own."""
+    """The model without positions where there is one, and the running one."""
     with scenes.to_set():
         text = _with_two_tokens(view, controls.text(ORDER_TEXT, placeholder="two words or more"))
     inspector.formula("model.positions.Position")
     schemeless = positions.family(view.handle.device).get(SCHEMELESS)
-    handles = {"the running model": view.handle}
+    handles = {RUNNING: view.handle}
     if schemeless is not None and schemeless != view.handle:
         handles = {schemeless.name: schemeless, **handles}
     found = []
     for name, handle in handles.items():
-        asked = Asked(partial(runs.run, handle, text))
-        own = replace(view, handle=handle, asked=asked, layer=0, head=0)
-        order = _order(len(own.tokens))
-        found += [
-            Case(own, name, masked, positions.reordered(handle, text, order, masked))
-            for masked in MASKS
-        ]
-    inspector.export(view, _tables(found))
+        tokens, scheme = runs.run(handle, text).trace.tokens, runs.decoder(handle).config.position
+        order = _order(len(tokens))
+        both = (positions.reordered(handle, text, order, x) for x in (False, True))
+        found.append(Case(name, scheme, tokens, *both))
     return found
 
 
@@ -87,25 +82,36 @@ def _order(n: int) -> tuple[int, ...]:
 
 def _schemeless(view: View, *, is_masked: bool) -> Numbers:
     """The model without positions, without a mask or with its own."""
-    case = _cases(view)[is_masked]
-    if case.name == "the running model" and view.config.position != SCHEMELESS:
+    case = _cases(view)[0]
+    if case.scheme != SCHEMELESS:
         words.notice(
             "No checkpoint positions-none is here to compare with: copy it to assets/checkpoints."
         )
-    return _maps(case, "order-causal" if is_masked else "order-open")
+    if is_masked:
+        return _maps(case, case.masked, "order-causal")
+    return _maps(case, case.without, "order-open")
 
 
 def _running(view: View) -> Numbers:
     """The running model without a mask; and what tells order, in all cases."""
     cases = _cases(view)
-    numbers = _maps(cases[-2], "order-running")
-    _table(cases)
+    numbers = _maps(cases[-1], cases[-1].without, "order-running")
+    st.caption("Largest difference with the rows put back:")
+    words.table(
+        {
+            "model": [f"{x.model} ({_positions_of(x.scheme)})" for x in cases],
+            "without a mask": [_most(case.without) for case in cases],
+            "with its own mask": [_most(case.masked) for case in cases],
+            "what tells order": [_tells(case.without.error, case.masked.error) for case in cases],
+        },
+        texts=["what tells order"],
+    )
     return numbers
 
 
-def _maps(case: Case, key: str) -> Numbers:
+def _maps(case: Case, found: Reordered, key: str) -> Numbers:
     """Outputs in both orders, and what differs when the rows are put back."""
-    tokens, found = case.view.tokens, case.found
+    tokens, tells = case.tokens, found.error > SAME
     other = [tokens[i] for i in _order(len(tokens))]
     same = " = 0, but for rounding" if found.error <= SAME else ""
     with st.container(key=f"narrow-chart-{key}"):
@@ -116,69 +122,40 @@ def _maps(case: Case, key: str) -> Numbers:
         ]
         layout.show_chart(output_maps(parts, IN_COLOURS), key=key)
     row = int(np.abs(found.difference).max(axis=1).argmax())
-    label = Word(visible(tokens[row]))
-    tells = found.error > SAME
+    at = [" at “", Word(visible(tokens[row])), "”"] if tells else []
     return {
-        "model": case.name,
-        "most": [_most(case), " at “", label, "”"] if tells else _most(case),
+        "model": case.model,
+        "most": [_most(found), *at],
         "largest": digits(float(np.abs(found.first).max()), 2),
         "verdict": "so order shows" if tells else "which is float32’s own rounding",
     }
 
 
-def _most(case: Case) -> str:
+def _most(found: Reordered) -> str:
     """The largest difference, as it is or as the rounding it is."""
-    most = float(np.abs(case.found.difference).max())
+    most = float(np.abs(found.difference).max())
     return f"{most:.1e}" if most < 0.01 else digits(most, 2)
 
 
-def _table(cases: list[Case]) -> None:
-    """Largest differences of all cases, and whether the order shows."""
-    open_ones = [case for case in cases if not case.is_masked]
-    masked = [case for case in cases if case.is_masked]
-    st.caption("Largest difference with the rows put back:")
-    words.table(
-        {
-            "model": [_called(case) for case in open_ones],
-            MASKS[False]: [_most(case) for case in open_ones],
-            MASKS[True]: [_most(case) for case in masked],
-            "what tells order": [
-                _tells(*both) for both in zip(open_ones, masked, strict=True)
-            ],
-        },
-        texts=["what tells order"],
-    )  # fmt: skip
+def _positions_of(scheme: str) -> str:
+    if scheme == SCHEMELESS:
+        return "no positions"
+    return NAMES.get(scheme, "positions of its own")
 
 
-def _called(case: Case) -> str:
-    scheme = case.view.config.position
-    named = "no positions" if scheme == SCHEMELESS else NAMES.get(scheme, "positions of its own")
-    return f"{case.name} ({named})"
-
-
-def _tells(without: Case, masked: Case) -> str:
-    """What the two differences say; a model with both may need but one."""
-    by_position, by_either = without.found.error > SAME, masked.found.error > SAME
-    if by_position:
-        return "its positions" + (", and its mask" if by_either else "")
-    return "its mask alone" if by_either else "nothing"
-
-
-def _tables(cases: list[Case]) -> inspector.Tables:
-    """The differences of every case, a row for each token."""
-    return {
-        f"{case.name} {MASKS[case.is_masked]}": partial(
-            tables.matrix_csv, case.found.difference, corner="token \\ dimension"
-        )
-        for case in cases
-    }
+def _tells(without: float, masked: float) -> str:
+    """What two relative differences say; a model with both may need but one."""
+    if not np.isfinite(without + masked):
+        return NONE
+    if without > SAME:
+        return "its positions" + (", and its mask" if masked > SAME else "")
+    return "its mask alone" if masked > SAME else "nothing"
 
 
 PAGE = Page(
     "Order",
     ":material/swap_horiz:",
     "“dog bites man” and “man bites dog” are the same words: what tells a model their order?",
-    "",
     needs=("decoder", "text", "residuals", "readout"),
     scenes={
         "open": partial(_schemeless, is_masked=False),

@@ -1,12 +1,11 @@
 """From recurrence to attention: one toy translation by three models, by length, cell by cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from model.recurrence import stored
-from model.recurrence.steps import AROUND, Steps
+from model.recurrence.steps import AROUND
 from model.recurrence.task import (
     LETTERS,
     LONGEST,
@@ -38,20 +37,11 @@ NAMES = {
 DRAW = "draw-row"  # the button
 LAST_GOOD = "recurrence-letters"  # of this visitor
 COLUMNS = {
-    "known": "steps, known target",
-    "writing": "steps, writing",
-    "from_source": "source to target",
-    "within_target": "within target",
+    "steps, known target": "known",
+    "steps, writing": "writing",
+    "source to target": "from_source",
+    "within target": "within_target",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """The row that is shown under one task, in all three models."""
-
-    task: str
-    letters: tuple[int, ...]
-    row: recurring.Row
 
 
 def _letters() -> tuple[int, ...]:
@@ -79,7 +69,7 @@ def _task() -> str:
 # --- by length --------------------------------------------------------------------------------
 
 
-def _by_length(view: View) -> Numbers:
+def _by_length(_: View) -> Numbers:
     """How much comes out right at each length, as stored with the weights."""
     task = _task()
     with scenes.to_set():
@@ -105,26 +95,8 @@ def _by_length(view: View) -> Numbers:
             },
         }
     )
-    inspector.export(view, {"Accuracy by length": _accuracies})
     scores = stored.read_scores(stored.SHIPPED / stored.NAMES[0])
     return {"rows": f"{scores[0].n_rows:,}", "longest": str(LONGEST), "trained": str(TRAINED)}
-
-
-def _accuracies() -> bytes:
-    """All that is stored, one row for each model, task and length."""
-    rows = [
-        {
-            "model": NAMES[name],
-            "task": score.task,
-            "letters": score.n_letters,
-            "rows": score.n_rows,
-            "exact rows": score.n_exact,
-            "right letters": score.n_right,
-        }
-        for name in stored.NAMES
-        for score in stored.read_scores(stored.SHIPPED / name)
-    ]
-    return tables.csv(rows)
 
 
 # --- one row ----------------------------------------------------------------------------------
@@ -133,33 +105,46 @@ def _accuracies() -> bytes:
 def _one_row(_: View) -> Numbers:
     """What each model writes, and what each of its tokens attends to."""
     task, letters = _task(), _letters()
-    shown_row = Shown(task, letters, recurring.row_of(task, letters))
+    row, source = recurring.row_of(task, letters), source_of(task, letters)
     with scenes.to_set():
         controls.text(ROW_LETTERS)
         controls.button(DRAW, "draw", "Draw a row", "casino")
-        longest = max(len(ids) for ids in shown_row.row.written.values())
-        place = controls.number(ROW_PLACE.given(high=longest))
-        chosen = _head(shown_row)
-    _written(shown_row)
-    left, right = layout.two_up("recurrence-maps")
-    with left:
-        _additive(shown_row, place)
-    with right:
-        _transformer(shown_row, place, chosen)
-    return _cell(shown_row, place) | {"own": digits(shown_row.row.own[chosen], 2)}
+        place = controls.number(ROW_PLACE.given(high=max(map(len, row.written.values()))))
+        layer, head = _head(row.own)
+    right, n = answer_of(task, letters), len(letters)
+    n_right = (n, *(row.n_right[name] for name in NAMES))
+    words.table(
+        {
+            "model": ["right would be", *NAMES.values()],
+            "writes": [_text(x) for x in (right, *(row.written[name] for name in NAMES))],
+            "letters at their place": [f"{x:,} of {n}" for x in n_right],
+        },
+        texts=("writes",),
+    )
+    title = f"Cross-attention, L{layer} H{head} of the Transformer"
+    maps = {
+        "recurrence-additive": ("additive", row.attended.weights, "Additive attention"),
+        "recurrence-cross": ("transformer", row.patterns[layer, head], title),
+    }
+    charts, of_source = {}, [TOKENS[i] for i in source]
+    for key, (name, weights, title) in maps.items():
+        written = [TOKENS[i] for i in row.written[name]]
+        at = min(place, len(written)) - 1
+        charts[key] = alignment_map(weights, (written, of_source), at, title)
+    layout.show_charts(charts)
+    return _cell(row, source, place) | {"own": digits(row.own[layer, head], 2)}
 
 
-def _head(shown: Shown) -> tuple[int, int]:
+def _head(own: np.ndarray) -> tuple[int, int]:
     """The layer and the head that are chosen; by default those that attend most to what is due."""
-    n_layers, n_heads = shown.row.own.shape
-    best = int(shown.row.own.argmax())
+    n_layers, n_heads = own.shape
 
     def name(i: int) -> str:
         return "the clearest" if i < 0 else f"L{i // n_heads} H{i % n_heads}"
 
     options = range(-1, n_layers * n_heads)
     chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)
-    return divmod(best if chosen < 0 else chosen, n_heads)
+    return divmod(int(own.argmax()) if chosen < 0 else chosen, n_heads)
 
 
 def _text(ids: Sequence[int]) -> list[Piece]:
@@ -171,65 +156,24 @@ def _text(ids: Sequence[int]) -> list[Piece]:
     return found
 
 
-def _written(shown: Shown) -> None:
-    """What each model wrote, beside what was right."""
-    n = len(shown.letters)
-    right = _text(answer_of(shown.task, shown.letters))
-    n_right: list[Said] = [f"{shown.row.n_right[name]:,} of {n}" for name in stored.NAMES]
-    words.table(
-        {
-            "model": ["right would be", *(NAMES[name] for name in stored.NAMES)],
-            "writes": [
-                right,
-                *(_text(shown.row.written[x]) for x in stored.NAMES),
-            ],
-            "letters at their place": [f"{n} of {n}", *n_right],
-        },
-        texts=("writes",),
-    )
-
-
-def _labels(shown: Shown, name: str) -> tuple[list[str], list[str]]:
-    """Of what a model wrote, and of the source."""
-    source = source_of(shown.task, shown.letters)
-    return [TOKENS[i] for i in shown.row.written[name]], [TOKENS[i] for i in source]
-
-
-def _place_of(shown: Shown, name: str, row: int) -> int:
-    """The row of the map that is framed, from 0."""
-    return min(row, len(shown.row.written[name])) - 1
-
-
-def _additive(shown: Shown, row: int) -> None:
-    labels, place = _labels(shown, "additive"), _place_of(shown, "additive", row)
-    chart = alignment_map(shown.row.attended.weights, labels, place, "Additive attention")
-    layout.show_chart(chart, key="recurrence-additive")
-
-
-def _transformer(shown: Shown, row: int, chosen: tuple[int, int]) -> None:
-    labels, place = _labels(shown, "transformer"), _place_of(shown, "transformer", row)
-    title = "Cross-attention, L{} H{} of the Transformer".format(*chosen)
-    chart = alignment_map(shown.row.patterns[chosen], labels, place, title)
-    layout.show_chart(chart, key="recurrence-cross")
-
-
-def _cell(shown: Shown, row: int) -> dict[str, Said]:
+def _cell(row: recurring.Row, source: Sequence[int], place: int) -> dict[str, Said]:
     """Energy, weight and context of one token written, at the token it attends to most."""
-    found, (written, source) = shown.row.attended, _labels(shown, "additive")
-    i = _place_of(shown, "additive", row)
+    found, written = row.attended, row.written["additive"]
+    i = min(place, len(written)) - 1
     j = int(found.weights[i].argmax())
     energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
-    cell = formulas.looked(i + 1, j + 1, energy, weight, found.contexts[i, :N_SHOWN].tolist())
+    context = found.contexts[i, :N_SHOWN].tolist()
+    cell = formulas.looked(i + 1, j + 1, energy, weight, context)
     inspector.formula("model.recurrence.translators.AdditiveAttention", cell.latex, cell.reference)
     unit = formulas.GATED_UNIT
     inspector.formula("model.recurrence.gru.GatedUnit", unit.latex, unit.reference)
     return {
         "place": str(i + 1),
-        "token": Word(written[i]),
-        "looked": Word(source[j]),
+        "token": Word(TOKENS[written[i]]),
+        "looked": Word(TOKENS[source[j]]),
         "energy": digits(energy, 2),
         "weight": digits(weight, 2),
-        "context": ", ".join(digits(float(x), 2) for x in found.contexts[i, :N_SHOWN]),
+        "context": ", ".join(digits(x, 2) for x in context),
     }
 
 
@@ -241,27 +185,22 @@ def _steps(view: View) -> Numbers:
     n = len(_letters())
     with scenes.to_set():
         controls.text(ROW_LETTERS)
-    found = {NAMES[name]: steps for name, (_, steps) in recurring.sizes(n).items()}
-    words.table({"model": list(found)} | {COLUMNS[x]: _counts(found, x) for x in COLUMNS})
-    formula = formulas.steps(n, n + AROUND, n + 1, found["Transformer"].known)
+    steps = {NAMES[name]: found for name, (_, found) in recurring.sizes(n).items()}
+    columns = {"model": [*steps]} | {
+        title: [str(getattr(found, what)) for found in steps.values()]
+        for title, what in COLUMNS.items()
+    }
+    words.table(columns)
+    formula = formulas.steps(n, n + AROUND, n + 1, steps["Transformer"].known)
     inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
-    rows = [
-        {"model": name, **{title: getattr(steps, what) for what, title in COLUMNS.items()}}
-        for name, steps in found.items()
-    ]
-    inspector.export(view, {"Steps": lambda: tables.csv(rows)}, has_charts=False)
+    inspector.export(view, {"Steps": lambda: tables.csv(columns)}, has_charts=False)
     return {"letters": f"{n} letter{'s' * (n > 1)}"}
-
-
-def _counts(found: dict[str, Steps], what: str) -> list[str]:
-    return [f"{getattr(steps, what):,}" for steps in found.values()]
 
 
 PAGE = Page(
     "Recurrence",
     ":material/replay:",
     "One vector carries a whole row along. What is lost, and what does attention give back?",
-    "",
     scenes={"length": _by_length, "row": _one_row, "steps": _steps},
     wide=("row", "steps"),
     source=(

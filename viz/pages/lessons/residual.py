@@ -8,7 +8,7 @@ from model.analysis.depth import DEPTHS, KINDS, Kind
 from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
-from viz.frame import controls, gradual, inspector, layout, scenes, tables, words
+from viz.frame import controls, gradual, inspector, layout, scenes, tables
 from viz.frame.page import Numbers, Page
 from viz.frame.settings import DEPTH, SEED
 from viz.frame.view import View
@@ -56,17 +56,17 @@ def _networks(name: str, view: View) -> Numbers:
 
 
 def _csv(work: Measuring) -> bytes:
-    """All networks that are measured, one row each."""
-    rows = [[NAMES[kind], depth, *found] for (kind, depth), found in work.found.items()]
-    columns = ["network", "blocks", *range(max(DEPTHS) + 1)]
-    return tables.frame_csv(tables.matrix_frame(rows, columns=columns))
+    """All networks that are measured, a row for each block."""
+    rows = (
+        {"network": NAMES[kind], "blocks": depth, "before block": i, "gradient": length}
+        for (kind, depth), found in work.found.items()
+        for i, length in enumerate(found)
+    )
+    return tables.csv([*rows])
 
 
 def _in_the_model(view: View) -> Numbers:
     """The gradient of the loss on this sentence, layer by layer."""
-    if len(view.ids) < 2:
-        words.notice("A loss needs a next token: type a sentence of at least 2 tokens.")
-        return {}
     found = depths.own(view.handle, view.ids)
     name = f"{view.handle.name}, {PLACEMENTS[view.config.norm_placement]}"
     title = "Gradient of the loss by layer"
@@ -81,13 +81,13 @@ PAGE = Page(
     "Why the residual?",
     ":material/low_priority:",
     "How much of a gradient reaches the first block, with the residual sum and without it?",
-    "",
     needs=("decoder", "residuals"),
     scenes={
         "depth": partial(_networks, "first"),
         "layers": partial(_networks, "layers"),
         "own": _in_the_model,
     },
+    needs_two=("own",),
     source=(
         "model.analysis.depth.gradient_lengths",
         "model.analysis.depth.drawn_block",

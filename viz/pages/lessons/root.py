@@ -99,12 +99,13 @@ def _in_the_model(view: View) -> Numbers:
     )
     inspector.attention(record)
     before, after = map(sharpness, maps.values())
+    is_divided = record.scale != 1  # else both maps are one
     return {
         "head": view.head_name,
         "how": f"divides by √{record.q.shape[-1]}"
         if record.has_usual_scale
         else f"multiplies by {record.scale:.4g}",
-        "largest": digits(float(before.largest), 2),
+        "largest": digits(float(before.largest), 2) if is_divided else None,
         "undivided": digits(float(after.largest), 2),
         "gradient": digits(float(before.gradient), 2),
         "undivided gradient": digits(float(after.gradient), 2),
@@ -115,7 +116,6 @@ PAGE = Page(
     "Why √d?",
     ":material/square_foot:",
     "Why are scores divided by the square root of d?",
-    "",
     needs=("decoder",),
     scenes={
         "variance": _variances,
@@ -125,6 +125,7 @@ PAGE = Page(
         "model": _in_the_model,
     },
     wide=("model",),
+    needs_two=("model",),
     source=(
         "model.analysis.saturation.random_products",
         "model.analysis.saturation.sharpness",

@@ -20,6 +20,8 @@ from viz.frame.settings import TOKEN
 from viz.frame.view import View
 from viz.runs import heads as head_runs
 
+ENDS = ("least", "most", "of least", "of most")
+
 
 def _weights(view: View) -> Weights:
     return head_runs.weights(view.handle, view.site)
@@ -33,11 +35,17 @@ def _said(value: float) -> str:
     return digits(float(value), 2)
 
 
-def _among(values: np.ndarray, head: int) -> dict[str, str]:
-    """The chosen head, those that have least and most of something, and how much. values: (H,)."""
+def _among(values: np.ndarray, head: int) -> dict[str, str | None]:
+    """The chosen head, those that have least and most of something, and how much. values: (H,).
+
+    None where all have as much.
+    """
     at = {"head": head, "least": int(values.argmin()), "most": int(values.argmax())}
-    said = {f"of {which}": _said(values[one]) for which, one in at.items()}
-    return said | {which: _name(one) for which, one in at.items()}
+    found = {which: _name(one) for which, one in at.items()}
+    found |= {f"of {which}": _said(values[one]) for which, one in at.items()}
+    if found["of least"] != found["of most"]:
+        return {**found}
+    return {"head": _name(head), "of head": found["of head"]} | dict.fromkeys(ENDS)
 
 
 def _put_together(view: View) -> Numbers:
@@ -67,9 +75,7 @@ def _written(view: View) -> Numbers:
     sizes = np.linalg.norm(weights.outputs, axis=(1, 2))
     return {
         **_among(lengths.mean(axis=-1), head),
-        "size": _said(sizes[head]),
-        "least size": _said(sizes.min()),
-        "largest size": _said(sizes.max()),
+        **{f"size {name}": said for name, said in _among(sizes, head).items()},
     }
 
 
@@ -146,7 +152,6 @@ PAGE = Page(
     "Multi-head attention",
     ":material/call_split:",
     "Why several heads, and not one large one?",
-    "",
     needs=("projections",),
     scenes={
         "alike": _likeness,
@@ -156,6 +161,7 @@ PAGE = Page(
         "rank": _directions,
     },
     wide=("alike", "split"),
+    needs_two=("alike",),
     source=(
         "model.analysis.several.contributions",
         "model.analysis.several.spectra",

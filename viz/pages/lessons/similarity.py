@@ -132,13 +132,15 @@ def _in_the_head(view: View) -> Numbers:
     at = np.unravel_index(np.where(mask, by_product, -np.inf).argmax(), mask.shape)
     query, key = (Word(token_labels(names)[i]) for names, i in zip(tokens, at, strict=True))
     lengths = np.linalg.norm(k.astype(np.float64), axis=-1)
+    ends = [digits(float(x), 2) for x in (lengths.min(), lengths.max())]
+    shortest, longest = ends if ends[0] != ends[1] else (None, None)
     return {
         "head": view.head_name,
         "query": query,
         "key": key,
         "product": digits(float(by_product[at]), 1),
-        "shortest": digits(float(lengths.min()), 2),
-        "longest": digits(float(lengths.max()), 2),
+        "shortest": shortest,
+        "longest": longest,
     }
 
 
@@ -146,7 +148,6 @@ PAGE = Page(
     "Embeddings and similarity",
     ":material/join_inner:",
     "How can a model compute with words?",
-    "",
     needs=("vocabulary",),
     scenes={"nearest": _nearest, "vectors": _vectors, "head": _in_the_head},
     wide=("nearest", "head"),

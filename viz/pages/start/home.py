@@ -35,7 +35,7 @@ def render(view: View) -> None:
     alive.show(view, plays=True)
     if "decoder" in view.offers:
         words.findings(highlights(view))
-    lessons = tours.found()
+    lessons = tours.of_learn()
     text = (
         f"{len(lessons)} short lessons, from tokens to architectures; each begins with a question."
     )

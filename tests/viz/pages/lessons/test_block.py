@@ -18,8 +18,8 @@ VARIANTS = {
     "relu": {"feedforward": "relu"},
 }
 STEPS = {
-    "pre-norm": "stream, norm, attention, sum 1 + 3, norm, feed-forward, sum 4 + 6",
-    "post-norm": "stream, attention, sum 1 + 2, norm, feed-forward, sum 4 + 5, norm",
+    "pre-norm": "stream, norm, attention, sum 1 + 3, norm, MLP, sum 4 + 6",
+    "post-norm": "stream, attention, sum 1 + 2, norm, MLP, sum 4 + 5, norm",
 }
 AT = {"sentence": TOM, "layer": "3", "token": "4"}
 # Two runs of float32 that sum in another order, relative to the largest number.

@@ -32,9 +32,3 @@ def test_own_gradients_are_there(shelf: Path) -> None:
     assert (shown > 0).all()
     assert f"{shown[-1]:.4f} where it sets out, after the last block" in lesson(app)
     assert f"{shown[0]:.4f} where it arrives, before the first" in lesson(app)
-
-
-def test_one_token_has_no_loss(shelf: Path) -> None:
-    tiny_checkpoint(shelf / "tiny")
-    app = open_page(TITLE, sentence=SENTENCE[:1], scene="own")
-    assert any("at least 2 tokens" in line for line in lines(app, "note"))

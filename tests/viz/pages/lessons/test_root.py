@@ -1,10 +1,13 @@
 """Protects the lesson Why √d?: its figures are of what is drawn, the model's are the model's."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from model.analysis.saturation import DIMENSIONS, random_products, sharpness
 from model.worked_out import softmax
+from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import TOM, chart, lesson, lines, open_page
 from tests.viz.builders import numbers, stories_trace
 
@@ -34,9 +37,15 @@ def test_the_head_above_is_sharper_without_the_division() -> None:
     assert f"goes from {before:.2f} to {sharper:.2f} on average" in lesson(app)
 
 
+def test_a_head_of_one_column_has_nothing_to_divide(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", d_model=4, n_heads=4, n_kv_heads=4, d_ff=4)
+    app = open_page(TITLE, sentence=SENTENCE, scene="model", layer="1", head="2")
+    assert lesson(app) == "L1 H2 divides by √1. "
+
+
 def test_show_me_chooses_the_first_dimension_that_saturates() -> None:
     app = open_page(TITLE, sentence=TOM, seed="2", scene="largest")
     found = [sharpness(softmax(random_products(d, 2))).largest > 0.9 for d in DIMENSIONS]
     answer = DIMENSIONS[found.index(True)]
     (body,) = (x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body)
-    assert f"scene=query&amp;root_d={answer}&amp;tour=04-root&amp;step=3" in body
+    assert f"scene=query&amp;root_d={answer}" in body

@@ -41,7 +41,7 @@ def test_figures_and_words_are_those_of_the_trace() -> None:
     values = np.linalg.svd(w_o[:, 160:192] @ w_v[5], compute_uv=False)[:32]
     shares = values / values.sum()
     rank = np.exp(-(shares * np.log(shares)).sum())
-    assert f"H5 has {rank:.2f};" in lesson(open_page(TITLE, scene="rank", **at))
+    assert f"H5 has {rank:.2f}, with" in lesson(open_page(TITLE, scene="rank", **at))
 
 
 def _alike(patterns: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ def test_show_me_leads_to_the_two_that_look_most_alike() -> None:
         found.append((cosines.max(), layer, int(cosines.max(axis=1).argmax())))
     _, layer, head = max(found)
     (shown,) = re.findall('data-with="(page=.*?)"', panel)
-    assert f"scene=alike&amp;layer={layer}&amp;head={head}&amp;tour=" in shown
+    assert f"scene=alike&amp;layer={layer}&amp;head={head}" in shown
     assert "sentence=" not in shown, "the visitor's own stays"
 
 
@@ -97,3 +97,11 @@ def test_one_head_and_shared_keys_are_said(
     assert lines(app, "error") == []
     assert any(said in line for line in [lesson(app), *lines(app, "note")])
     assert "Show me" not in lesson(app)
+
+
+def test_one_head_has_neither_most_nor_least(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", n_heads=1, n_kv_heads=1)
+    for scene in ("written", "rank"):
+        said = lesson(open_page(TITLE, sentence=SENTENCE, scene=scene))
+        assert "H0" in said
+        assert not re.search("most,|least,| go from", said)

@@ -107,3 +107,8 @@ def test_what_is_said_of_the_table_follows_the_config(tied: bool, shelf: Path) -
 def test_names_tell_tokens_with_and_without_a_space_apart() -> None:
     assert token_names([" though", "though", ".", "\\xef"]) == ["though", "…though", ".", "\\xef"]
     assert token_names(["a", "b", " "]) == ["a", "b", "␣"], "where no word carries a space"
+
+
+def test_lengths_of_one_key_are_not_compared() -> None:
+    assert "lengths decide" in lesson(open_page(TITLE, sentence=TOM, scene="head"))
+    assert "lengths decide" not in lesson(open_page(TITLE, sentence="Tom", scene="head"))

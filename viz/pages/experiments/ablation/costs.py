@@ -16,7 +16,7 @@ from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_o
 from viz.runs import ablating
 
 RANKING, POSITIONS, BUTTON = "ranking", "position-ranking", "positions"
-SUBLAYERS = {"attn": "attention", "cross_attn": "cross", "ffn": "feed-forward"}
+SUBLAYERS = {"attn": "attention", "cross_attn": "cross", "ffn": "MLP"}
 
 
 def section(experiment: Experiment) -> None:

@@ -110,7 +110,7 @@ def name_of(part: Part, trace: Trace) -> str:
     """A part as it is named on screen, such as L2 H4 or L0 H1: it → animal; labels are text."""
     layer = layer_name(part, trace)
     if part.module == "ffn":
-        return f"{layer} feed-forward" if part.unit is None else f"{layer} N{part.unit}"
+        return f"{layer} MLP" if part.unit is None else f"{layer} N{part.unit}"
     if part.unit is None:
         return f"{layer} attention"
     head = f"{layer} H{part.unit}"

@@ -26,7 +26,7 @@ ALLOWED = 1e-5
 CALLED = {  # a value, by the grid it is of and its column
     "resid_pre": "stream, position {}",
     "attn_out": "attention, position {}",
-    "ffn_out": "feed-forward, position {}",
+    "ffn_out": "MLP, position {}",
     OVER_HEADS: "H{}",
 }
 CANDIDATES = 10  # most likely tokens of either sentence to choose from
@@ -228,7 +228,7 @@ def _estimates(shown: Shown) -> None:
         "One backward pass estimates every cell at once.",
         "Gradient of the metric in the run that values are put into, times the difference of the "
         "values (Nanda 2023; Syed et al. 2023). It is exact where the metric is linear in a value; "
-        "norms, softmax and the feed-forward are not.",
+        "norms, softmax and the MLP are not.",
     )
     filling = shown.work.filling
     if np.isnan(filling.estimate).all():

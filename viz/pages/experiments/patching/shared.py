@@ -16,7 +16,7 @@ from viz.runs.patching import Request
 TITLES = {
     "resid_pre": "Residual stream, before each layer",
     "attn_out": "What attention adds",
-    "ffn_out": "What the feed-forward adds",
+    "ffn_out": "What the MLP adds",
     "z": "Heads, at all positions (z)",
 }
 

@@ -111,7 +111,7 @@ def _totals(chosen: Sized) -> None:
         found = {
             "active per token": sum(parameters(shape, only_active=True).values()),
             "attention of one layer": attention_parameters(shape),
-            "one feed-forward of a dense layer": feedforward_parameters(shape),
+            "one MLP of a dense layer": feedforward_parameters(shape),
         }
     else:
         found = {f"{kind.replace('_', '-')}, first layer": n for kind, n in shape.first.items()}

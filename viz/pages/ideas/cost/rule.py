@@ -14,18 +14,17 @@ def table(shape: Shape) -> None:
         (
             "12 · d_model²",
             f"{12 * square:,}",
-            "4 · d_model² of attention (W_Q, W_K, W_V, W_O) and 8 of a feed-forward of 4 · d_model",
+            "4 · d_model² of attention (W_Q, W_K, W_V, W_O) and 8 of an MLP of 4 · d_model",
         ),
         (
             "6 · d_model², met in a tutorial",
             f"{6 * square:,}",
-            "4 of attention leave 2 for the feed-forward, whose two matrices are 4 each: wrong",
+            "4 of attention leave 2 for the MLP, whose two matrices are 4 each: wrong",
         ),
         (
             f"counted, {digits(block / square, 2)} · d_model²",
             f"{block:,}",
-            f"{attention:,} of attention, {feedforward:,} of the feed-forward"
-            f"{_why_not_twelve(shape)}",
+            f"{attention:,} of attention, {feedforward:,} of the MLP{_why_not_twelve(shape)}",
         ),
     ]
     names, counts, reasons = zip(*rows, strict=True)
