@@ -193,12 +193,27 @@ def test_order_of_mask_and_softmax() -> None:
     assert "NaN in every cell, this model’s attention sums to 0." in lesson(app)
 
 
-@pytest.mark.parametrize("view", ["leak", "loss"])
-def test_one_token_has_neither_past_nor_future(view: str) -> None:
+@pytest.mark.parametrize("view", ["leak", "loss", "order"])
+def test_one_token_is_not_compared_with_itself(view: str) -> None:
     app = open_view(view, sentence="Tom")
     assert lines(app, "error") == []
-    assert note_with(app, "neither past nor future")
-    assert "from" not in lesson(app)
+    assert note_with(app, "hides nothing" if view == "order" else "neither past nor future")
+    assert not re.search(r"\d\.\d|NaN|from", lesson(app))
+
+
+@pytest.mark.parametrize("view", ["leak", "loss", "order"])
+def test_a_mask_that_hides_nothing_is_not_compared_with_none(view: str, shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", mask="prefix", prefix_len=21)
+    app = open_page("Masks", scene=view, sentence=SENTENCE)
+    assert note_with(app, "hides nothing")
+    assert not re.search(r"\d\.\d|NaN|from", lesson(app))
+
+
+def test_one_layer_is_one_layer(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "tiny", n_layers=1)
+    said = lesson(open_page("Masks", scene="reach", sentence=SENTENCE))
+    assert "after 1 layer, all this model has" in said
+    assert "takes at most 1 layer;" in said
 
 
 def test_shift_by_one() -> None:

@@ -224,6 +224,21 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
     assert np.array(shown, float) == pytest.approx(reach, abs=6e-3)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "scene"),
+    [("none", "open"), ("none", "masked"), ("rope", "scores"), ("alibi", "pattern")],
+)
+def test_one_token_is_not_compared_with_itself(scheme: str, scene: str) -> None:
+    app = open_tab(scheme, sentence="Tom", scene=scene)
+    assert any("neither past nor future" in line for line in lines(app, "note"))
+    assert not re.search(r"\d\.\d", lesson(app))
+
+
+def test_the_bias_of_a_token_on_itself_is_zero() -> None:
+    said = lesson(open_tab("alibi", sentence="Tom", scene="bias"))
+    assert said.endswith("at a distance of 0. The bias is 0 there.")
+
+
 @pytest.mark.parametrize("swap", [(0, 2), (1, 1)])
 def test_other_orders_of_the_same_words(swap: tuple[int, int]) -> None:
     text, loaded = "dog bites man", scheme_model("none")

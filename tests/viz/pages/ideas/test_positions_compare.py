@@ -26,6 +26,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, scheme_model, trace_of
 from tests.viz.pages.ideas.positions_tab import SCHEMES
+from viz.pages.ideas.positions import ALL, SCENES
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
 
@@ -69,6 +70,19 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
         assert np.isnan(shown[~record.mask]).all()
     said = captions(inspected(app, "check"))
     assert any("5 models: Verified: 80 of 80" in line for line in said)
+
+
+def test_the_lesson_counts_the_figures_beside_each_other() -> None:
+    """A step for each tab, in their order: its next step is the next tab."""
+    app = compared("")
+    tabs = app.segmented_control(key="scene").options
+    assert (tabs[0], tabs[-1]) == ("A vector per position", "On your sentence")
+    for number, scene in enumerate(SCENES[ALL], 1):
+        app = compared(scene)
+        (card,) = [x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body]
+        assert f"Positional encoding · {number} of {len(tabs)}" in card
+        assert f"<h2>{tabs[number - 1]}</h2>" in card
+        assert (f"step={number + 1}" in card) == (number < len(tabs))
 
 
 def test_compare_reads_the_stored_scores() -> None:
