@@ -108,17 +108,9 @@ def losses(view: View) -> Numbers:
         _extrapolates(stored[scheme], trained[scheme]) for scheme in stored
     ]
     words.table(columns)
-    return {"trained": _windows_in_words(trained), "differ": _differ(family)}
-
-
-def _windows_in_words(trained: Mapping[str, int | None]) -> str:
-    """How long the windows of training were, and of which models no card says it."""
-    silent = [NAMES[scheme] for scheme, n in trained.items() if n is None]
     known = {scheme: n for scheme, n in trained.items() if n is not None}
-    parts = [f"Trained on windows of {_grouped(known)} tokens, as the cards say."] if known else []
-    if silent:
-        parts.append(f"How long those of {', '.join(silent)} were, no card says.")
-    return " ".join(parts)
+    windows = f"{_grouped(known)} tokens, as their cards say" if known else "a length no card says"
+    return {"windows": windows, "differ": _differ(family)}
 
 
 def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:

@@ -136,18 +136,12 @@ def scores(view: View) -> Numbers:
     record, (q, k) = view.record, _unrotated(view)
     before, after = q @ k.T / np.sqrt(q.shape[-1]), record.scores[view.head]
     seen = np.stack([before[record.mask], after[record.mask]])
-    named = {
-        "scores-before": (before, "before RoPE"),
-        "scores-after": (after, "after RoPE, as the model has them"),
-    }
-    layout.show_charts(
-        {
-            key: score_map(
-                values, record.mask, view.tokens, f"{view.head_name}: {when}", scale_of=seen
-            )
-            for key, (values, when) in named.items()
-        }
-    )
+    named = {"before": "before RoPE", "after": "after RoPE, as the model has them"}
+    charts = {}
+    for (when, title), values in zip(named.items(), (before, after), strict=True):
+        title = f"{view.head_name}: {title}"
+        charts[f"scores-{when}"] = score_map(values, record.mask, view.tokens, title, scale_of=seen)
+    layout.show_charts(charts)
     wave_formula(view, "model.positions.rotate_pairs")
     change = float(np.abs(after - before)[record.mask].max())
     return {"head": view.head_name, "change": digits(change, 2)}
