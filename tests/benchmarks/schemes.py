@@ -21,10 +21,10 @@ ROUNDS = 6
 # The figure that each tab opens with. Instruments have a class.
 TABS = {
     "RoPE": ".hl-rotor svg",
+    "Learned": ".st-key-figure-wave .main-svg",
     "ALiBi": ".st-key-figure-slopes .main-svg",
     "None": ".st-key-figure-no-mask .main-svg",
-    "Learned": ".st-key-figure-wave .main-svg",
-    "Compare": ".st-key-figure-patterns .main-svg",
+    "All schemes": ".st-key-figure-wave .main-svg",
 }
 KINDS = ("sliding window", "prefix", "global tokens + window", "none", "causal")
 DRAWN = ".st-key-figure-mask .heatmaplayer image, .st-key-figure-pattern .heatmaplayer image"

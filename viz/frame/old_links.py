@@ -53,6 +53,7 @@ VIEW_OF = {
     "depth": ("scene", "layers"),
     "split_token": ("scene", "split"),
     "dimensions": ("scene", "curves"),
+    "compare": ("scene", "patterns"),
     "house": ("scene", "houses"),
     "vectors": ("scene", "vectors"),
     **dict.fromkeys(("place_first", "place_second"), ("scene", "rotation")),

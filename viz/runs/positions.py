@@ -1,7 +1,6 @@
 """The position schemes on running models, cached: promises, tables, other orders, five models."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -20,17 +19,8 @@ from viz import runs
 from viz.runs.kept import kept
 
 SCHEMES = POSITION_NAMES
-# The function behind each scheme, to be shown as the source.
-SOURCES = {
-    "sinusoidal": "model.positions.sinusoidal_encoding",
-    "learned": "model.positions.LearnedPosition",
-    "rope": "model.positions.rotate_pairs",
-    "alibi": "model.positions.alibi_bias",
-    "none": "model.positions.Position",
-}
 Family = Mapping[str, ModelHandle]  # the checkpoints made to be compared, by scheme
 PREFIX = "positions-"  # of their names
-SCHEME_FIELDS = ("position", "max_seq_len")  # in which they may differ: a trained table has an end
 TRAINED_ON = re.compile(r"trained on windows of ([\d,]+)")  # as their cards say it
 
 
@@ -97,20 +87,6 @@ def sizes(family: Family) -> str:
     if len(shapes) == 1:
         return f"models of {shapes[0]}"
     return f"models of other sizes: {', '.join(shapes)}"
-
-
-def unlike(family: Family) -> dict[str, dict[str, tuple[object, object]]]:
-    """What is another than most of the family have, besides the scheme: by scheme and field.
-
-    Each with its own value and that of most.
-    """
-    found: dict[str, dict[str, tuple[object, object]]] = {}
-    for field, of in differing(family).items():
-        usual = Counter(of.values()).most_common(1)[0][0]
-        for scheme, value in of.items():
-            if field not in SCHEME_FIELDS and value != usual:
-                found.setdefault(scheme, {})[field] = (value, usual)
-    return found
 
 
 @kept

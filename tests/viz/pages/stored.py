@@ -29,8 +29,8 @@ VIEWS: list[Opened] = [
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     *(
         (positions.PAGE.title, (("scheme", scheme), ("scene", scene)))
-        for scheme, tab in positions.TABS.items()
-        for scene in tab.scenes
+        for scheme, drawn in positions.SCENES.items()
+        for scene in drawn
     ),
     ("Ablation", (("off", "decoder.attn.2.4"),)),
 ]

@@ -297,7 +297,7 @@ def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
 def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
     given = {"scene": "padding", "side": "left", "second": TEXT, "sentence": LONG}
     app = open_page("Masks", model="lacks-a-byte", **given)
-    assert any("and this model counts positions from the" in x for x in lines(app, "aside"))
+    assert "and this model counts positions from the" in lesson(app)
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:

@@ -129,14 +129,14 @@ PREFIX = {"mask": "prefix", "prefix_len": 4}
 
 
 @pytest.mark.parametrize(("config", "query", "words"), [
-    (WINDOW, {}, "The model was trained with this mask."),
-    (WINDOW, {"window": "4"}, "The model was not trained with this mask"),
+    (WINDOW, {}, "it is the mask that the model was trained with."),
+    (WINDOW, {"window": "4"}, "it is not the mask that the model was trained with"),
     ({"mask": "sliding_window", "window": 23}, {"mask": "causal"},
      "Over these tokens it is the mask that the model was trained with."),
     (PREFIX, {}, "The first 4 tokens all attend to each other"),
     (PREFIX, {"prefix": "1"}, "Each token attends to itself and to what came before."),
-    ({}, {"mask": "global_tokens", "global": "0"}, "Without a global token it is a sliding window"),
-    ({}, {"mask": "global_tokens", "global": "1", "sides": "both"}, "The first token attends to"),
+    ({}, {"mask": "global_tokens", "global": "0"}, "arrives by way of other tokens alone"),
+    ({}, {"mask": "global_tokens", "global": "1", "sides": "both"}, "to the first token, which"),
 ], ids=str)  # fmt: skip
 def test_masks_are_described_by_their_own_numbers(
     config: dict[str, object], query: dict[str, str], words: str, shelf: Path

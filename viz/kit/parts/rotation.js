@@ -33,13 +33,11 @@ const KINDS = {
     score: "score q·k / √d",
     distance: "distance: query − key",
     dims: (/** @type {number} */ i, /** @type {number} */ n) => `dims ${i}, ${i + n}`,
-    says: "Each pair of dimensions of the query and of the key turns with its own token’s position. The angle between the hands, and so the pair’s share of the score, changes only with the distance.",
   },
   wave: {
     score: "dot product",
     distance: "distance: first − second",
     dims: (/** @type {number} */ i) => `dims ${2 * i}, ${2 * i + 1}`,
-    says: "Cosine and sine of one frequency are where the tip of a hand stands, across and up; it turns with the position. The dot product of two positions adds up the cosines of the angles between the hands.",
   },
 };
 
@@ -66,7 +64,7 @@ export class Rotor extends Instrument {
     super(place);
     const { root } = this;
     this.sliders = html("div", { class: "hl-turns" });
-    this.says = html("p", { class: "hl-caption" });
+    const says = "λ: positions for a full turn. Bar and number: the pair’s share of the score.";
     this.circles = html("div", { class: "hl-hands", role: "group", "aria-label": "Pairs" });
     this.spread = html("p", { class: "hl-caption" });
     this.facts = html("dl", { class: "hl-numbers" });
@@ -74,7 +72,7 @@ export class Rotor extends Instrument {
     this.chart = html("div", { class: "hl-distances", role: "figure" });
     this.plot = new Plot(this.chart, this.lifetime);
     const pairs = html("section", { class: "hl-main", "aria-label": "Pairs of dimensions" });
-    pairs.append(this.says, this.circles, this.spread);
+    pairs.append(html("p", { class: "hl-caption" }, says), this.circles, this.spread);
     const score = html("section", { class: "hl-main", "aria-label": "Score" });
     score.append(this.facts, this.chart, this.actual);
     root.replaceChildren(this.sliders, html("div", { class: "hl-rotor" }, pairs, score));
@@ -103,7 +101,6 @@ export class Rotor extends Instrument {
     this.#before = null;
     this.#curves.score = rotation.scoresByDistance(this.#sides, last_position);
     const shown = rotation.spread(n, SHOWN);
-    this.says.textContent = `${this.#kind.says} λ: positions for a full turn; bar and number: the pair’s share.`;
     const some = `${shown.length} of ${n} pairs, evenly spread; the score takes all ${n}. `;
     this.spread.textContent = n > shown.length ? some : "";
     this.#buildSliders();

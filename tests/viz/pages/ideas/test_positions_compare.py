@@ -26,16 +26,23 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers, scheme_model, trace_of
 from tests.viz.pages.ideas.positions_tab import SCHEMES
+from viz.pages.ideas.positions import ALL, SCENES
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
 
 
+def compared(scene: str, **query: str) -> AppTest:
+    """What is seen of all models together."""
+    query = {"sentence": TOM} | query
+    return open_page("Positional encoding", scheme="compare", scene=scene, **query)
+
+
 def properties(**query: str) -> dict[str, dict[str, str]]:
     """What each scheme is, by column."""
-    app = open_page("Positional encoding", scheme="compare", scene="properties", **query)
-    return tables_shown(app)[0]
+    return tables_shown(compared("properties", **query))[0]
 
 
+PAST = "past the trained length"
 KINDS = {
     "Sinusoidal": "absolute", "Learned": "absolute",
     "RoPE": "relative", "ALiBi": "relative", "None": "none",
@@ -54,7 +61,7 @@ def without_numbers(cells: dict[str, str]) -> dict[str, str]:
 
 
 def test_compare_shows_five_models_on_one_sentence() -> None:
-    app = open_page("Positional encoding", sentence=TOM, scheme="compare", layer="1", head="2")
+    app = compared("patterns", layer="1", head="2")
     drawn = chart(app, "patterns").data[:-1:2]
     for scheme, heat in zip(SCHEMES, drawn, strict=True):
         record = trace_of(scheme_model(scheme), TOM).attention[1]
@@ -65,8 +72,21 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
     assert any("5 models: Verified: 80 of 80" in line for line in said)
 
 
+def test_the_lesson_counts_the_figures_beside_each_other() -> None:
+    """A step for each tab, in their order: its next step is the next tab."""
+    app = compared("")
+    tabs = app.segmented_control(key="scene").options
+    assert (tabs[0], tabs[-1]) == ("A vector per position", "On your sentence")
+    for number, scene in enumerate(SCENES[ALL], 1):
+        app = compared(scene)
+        (card,) = [x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body]
+        assert f"Positional encoding · {number} of {len(tabs)}" in card
+        assert f"<h2>{tabs[number - 1]}</h2>" in card
+        assert (f"step={number + 1}" in card) == (number < len(tabs))
+
+
 def test_compare_reads_the_stored_scores() -> None:
-    app = open_page("Positional encoding", sentence=TOM, scheme="compare", scene="losses")
+    app = compared("losses")
     curves = {curve["name"]: curve for curve in chart(app, "losses").data}
     assert list(curves) == ["Sinusoidal", "Learned", "RoPE", "ALiBi", "None"]
     assert [len(numbers(curve["y"])) for curve in curves.values()] == [32, 8, 32, 32, 32]
@@ -76,22 +96,20 @@ def test_compare_reads_the_stored_scores() -> None:
     assert bits["RoPE"] <= bits["Sinusoidal"] <= bits["None"]
     assert bits["ALiBi"] <= bits["Sinusoidal"]
     assert table["512 tokens"]["Learned"] == "no row"
-    assert re.search(r"ALiBi \(\d.\d\d → \d.\d\d: extrapolates\)", lesson(app))
-    assert "Learned (none: ends at 128)" in lesson(app)
+    verdicts = table[PAST]
+    assert re.fullmatch(r"\d.\d\d → \d.\d\d: extrapolates", verdicts["ALiBi"])
+    assert all("does not extrapolate" in verdicts[name] for name in ("Sinusoidal", "RoPE"))
+    assert verdicts["Learned"] == "none: ends at 128"
 
 
 def test_properties_are_measured() -> None:
-    table = properties(sentence=TOM)
+    table = properties()
     assert without_numbers(table["positions are"]) == KINDS
     added = [int(x.split(" of ")[0].replace(",", "")) for x in table["parameters added"].values()]
     assert added == [0, 128 * 128, 0, 0, 0]
     changes = np.array([*table["shifted, a probability changes by"].values()], float)
     assert (changes[:2] > 1e-2).all()
     assert (changes[2:] < 1e-4).all()
-    verdicts = table["loss past the trained length"]
-    assert verdicts["ALiBi"].endswith(": extrapolates")
-    assert all("does not extrapolate" in verdicts[name] for name in ("Sinusoidal", "RoPE"))
-    assert verdicts["Learned"] == "none: ends at 128"
 
 
 def test_a_sentence_that_fills_the_table_leaves_it_alone_no_room_to_move() -> None:
@@ -137,19 +155,14 @@ def test_broken_scores_are_refused_in_one_line(broken: str, tmp_path: Path) -> N
         read_scores(folder)
 
 
-def losses() -> AppTest:
-    """The losses of the models that are here."""
-    return open_page("Positional encoding", scheme="compare", scene="losses")
-
-
 def test_broken_scores_are_said_and_none_are_none(shelf: Path) -> None:
     copied(shelf, "alibi")
     stored = shelf / "positions-alibi" / "held_out.json"
     stored.write_text("{")
-    (line,) = lines(losses(), "error")
+    (line,) = lines(compared("losses"), "error")
     assert "held_out.json" in line
     stored.write_text("[]")
-    assert any("No held-out" in x for x in lines(losses(), "note"))
+    assert any("No held-out" in x for x in lines(compared("losses"), "note"))
 
 
 def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
@@ -157,18 +170,18 @@ def test_scores_stored_while_the_app_runs_are_seen(shelf: Path) -> None:
     stored = shelf / "positions-alibi" / "held_out.json"
     text = stored.read_text()
     stored.unlink()
-    assert any("No held-out" in x for x in lines(losses(), "note"))
+    assert any("No held-out" in x for x in lines(compared("losses"), "note"))
     stored.write_text(text)
-    assert chart(losses(), "losses").data
+    assert chart(compared("losses"), "losses").data
     stored.write_text(text.replace("[\n", "[\n" + text.splitlines()[1] + "\n"))
-    (line,) = lines(losses(), "error")
+    (line,) = lines(compared("losses"), "error")
     assert "a window is there twice" in line
 
 
 def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> None:
     copied(shelf, "alibi", "none", "rope")
     tiny_checkpoint(shelf / "positions-learned", position="rope", n_layers=2)
-    app = open_page("Positional encoding", scheme="compare")
+    app = compared("patterns")
     note = next(line for line in lines(app, "note") if line.startswith("Not found"))
     assert "positions-sinusoidal, positions-learned" in note
     assert len(chart(app, "patterns").data) == 2 * 3 + 1, "and the colour bar"
@@ -177,13 +190,10 @@ def test_a_missing_model_is_named_and_a_foreign_one_not_taken(shelf: Path) -> No
 
 def test_what_differs_is_said_from_the_configs(shelf: Path) -> None:
     copied(shelf, "rope", "alibi", "learned")
-    app = open_page("Positional encoding", sentence=TOM, scheme="compare")
-    assert (
-        "By their configs 3 models differ in their positions, and in context (512, Learned 128). "
-        "They were trained on windows of 128 tokens." in lesson(app)
-    )
+    said = "By their configs 3 models differ in their positions, and in context (512, Learned 128)."
+    assert said in lesson(compared("patterns"))
     shutil.rmtree(shelf / "positions-learned")
-    app = open_page("Positional encoding", sentence=TOM, scheme="compare")
+    app = compared("patterns")
     assert "By their configs 2 models differ in their positions alone." in lesson(app)
 
 
@@ -193,17 +203,15 @@ def test_a_folder_made_otherwise_is_named_and_not_taken_for_one_of_128_tokens(sh
     tiny_checkpoint(shelf / "positions-learned", position="learned", n_layers=1)
     card = shelf / "positions-alibi" / "card.md"
     card.write_text(card.read_text().replace("windows of 128", "windows of 64"))
-    app = losses()
-    (line,) = [x for x in lines(app, "note") if "does not compare" in x]
-    assert line.startswith("positions-learned does not compare with the others: it has ")
-    assert "layers 1 where the others have 4" in line
-    verdicts = properties(sentence=TOM)["loss past the trained length"]
+    app = compared("losses")
+    assert "layers (4, Learned 1)" in lesson(app)
+    assert "do not compare schemes alone" in lesson(app)
+    verdicts = tables_shown(app)[0][PAST]
     assert verdicts["Learned"] == "trained length not known"
     scores = read_scores(SHIPPED_FAMILY / "positions-alibi")
     longest = scores[max(scores)].by_position
     inside, beyond = np.mean(longest[2:4]), np.mean(longest[4:])  # of 16 positions each
     assert verdicts["ALiBi"].startswith(f"{inside:.2f} → {beyond:.2f}: ")
-    assert "Trained on windows of 128, ALiBi 64 tokens, as the cards say." in lesson(app)
-    assert "How long those of Learned were, no card says." in lesson(app)
+    assert "trained on windows of 128, ALiBi 64 tokens, as their cards say." in lesson(app)
     marks = chart(app, "losses").layout.get("annotations", [])
     assert not any("training ended" in mark["text"] for mark in marks)

@@ -45,12 +45,12 @@ UNCOUNTED = (
 def render(view: View) -> None:
     """Draw the page."""
     running = sized.running(view)
-    known = sized.known()
-    chosen, n_tokens = sized.chosen([running, *known], counting.context(view.handle))
-    _parameters(chosen, [running, *known])
+    models = [running, *sized.known()]
+    chosen, n_tokens = sized.chosen(models, counting.context(view.handle))
+    weights = _parameters(chosen, models)
     _operations(chosen, n_tokens)
     _memory(chosen, n_tokens)
-    rows = _kinds_of_layers(chosen, n_tokens)
+    layers = _kinds_of_layers(chosen, n_tokens)
     csv_files = measured.section(view, running.shape)
     inspector.source(
         "model.analysis.sizes.parameters",
@@ -63,8 +63,8 @@ def render(view: View) -> None:
     inspector.export(
         view,
         {
-            "Weights": lambda: _weights_csv([running, *known, chosen]),
-            "Kinds of layers": lambda: tables.csv([vars(row) for row in rows]),
+            "Weights": lambda: tables.csv(weights),
+            "Kinds of layers": lambda: tables.csv([vars(layer) for layer in layers]),
             **csv_files,
         },
     )
@@ -77,46 +77,40 @@ def _formula(name: str, formula: Formula) -> None:
 # --- weights ----------------------------------------------------------------------------------
 
 
-def _parameters(chosen: Sized, found: list[Sized]) -> None:
-    shown = found if chosen in found else [found[0], chosen, *found[1:]]
-    counts = [_by_part(one) for one in shown]
+def _parameters(chosen: Sized, models: list[Sized]) -> dict[str, list]:
+    """The weights of each model by its parts, and in all; the numbers of the table."""
+    shown = models if chosen in models else [models[0], chosen, *models[1:]]
+    counts = [dict.fromkeys((*PARTS, OTHER), 0) | parameters(one.shape) for one in shown]
     parts = [part for part in counts[0] if part in PARTS or any(each[part] for each in counts)]
     by_part = {part: [each[part] for each in counts] for part in parts}
-    layout.show_chart(share_bars(by_part, [one.name for one in shown]), key="shares")
+    names = [one.name for one in shown]
+    layout.show_chart(share_bars(by_part, names), key="shares")
     _totals(chosen)
-    columns: dict[str, list[Said]] = {"model": [one.name for one in shown]}
-    for part in parts:
-        columns[part] = [f"{each[part]:,}" for each in counts]
-    columns["all"] = [_total(one) for one in shown]
-    words.table(columns)
+    numbers = {**by_part, "all": [sum(each.values()) for each in counts]}
+    written = {part: [f"{n:,}" for n in column] for part, column in numbers.items()}
+    words.table({"model": names, **written})
     said = (f"{one.name}: {one.source}" for one in shown if one.source)
     words.caption(f"Sizes as in: {'; '.join(said)}.")
     shape = chosen.shape
     if isinstance(shape, Shape) and shape.latent is None and shape.experts is None:
         rule.table(shape)
-
-
-def _by_part(one: Sized) -> dict[str, int]:
-    return dict.fromkeys((*PARTS, OTHER), 0) | parameters(one.shape)
-
-
-def _total(one: Sized) -> str:
-    return f"{sum(parameters(one.shape).values()):,}"
+    return {"model": names, **numbers}
 
 
 def _totals(chosen: Sized) -> None:
     """The weights of the chosen model, of one block, and what the rule of thumb makes of it."""
     shape = chosen.shape
     if isinstance(shape, Shape):
-        found = {
+        counts = {
             "active per token": sum(parameters(shape, only_active=True).values()),
             "attention of one layer": attention_parameters(shape),
             "one MLP of a dense layer": feedforward_parameters(shape),
         }
     else:
-        found = {f"{kind.replace('_', '-')}, first layer": n for kind, n in shape.first.items()}
-    facts = [(f"{n:,}", what) for what, n in found.items()]
-    words.facts([(_total(chosen), f"weights of {chosen.name}"), *facts])
+        counts = {f"{kind.replace('_', '-')}, first layer": n for kind, n in shape.first.items()}
+    facts = [(f"{n:,}", what) for what, n in counts.items()]
+    total = sum(parameters(shape).values())
+    words.facts([(f"{total:,}", f"weights of {chosen.name}"), *facts])
     _formula("parameters", formulas.PARAMETERS)
 
 
@@ -132,21 +126,16 @@ def _operations(chosen: Sized, n_tokens: int) -> None:
         "with the context: where it crosses the others, a longer text costs more than a larger "
         "model.",
     )
-    found = {n: operations(chosen.shape, n) for n in LENGTHS}
-    if not found[LENGTHS[0]]:
+    here = operations(chosen.shape, n_tokens)
+    if not here:
         words.notice(UNCOUNTED)
         return
-    names = list(found[LENGTHS[0]])
-    by_part = {name: [found[n][name] for n in LENGTHS] for name in names}
+    counts = [operations(chosen.shape, n) for n in LENGTHS]
+    by_part = {name: [each[name] for each in counts] for name in here}
     layout.show_chart(operation_lines(LENGTHS, by_part, chosen.name), key="operations")
-    here = operations(chosen.shape, n_tokens)
-    total = sum(here.values())
-    words.facts(
-        [
-            (f"{total:,}", f"for one {_one_of(chosen)} of {n_tokens:,}"),
-            *((f"{here[name]:,}", name) for name in names),
-        ]
-    )
+    facts = [(f"{n:,}", name) for name, n in here.items()]
+    of = f"for one {_one_of(chosen)} of {n_tokens:,}"
+    words.facts([(f"{sum(here.values()):,}", of), *facts])
     _formula("operations", formulas.OPERATIONS)
 
 
@@ -166,9 +155,9 @@ def _memory(chosen: Sized, n_tokens: int) -> None:
         "et al. 2020, §3.1). All maps of attention are n² numbers a head; FlashAttention computes "
         "them in tiles and keeps none (Dao et al. 2022).",
     )
-    found = memory(chosen.shape, n_tokens)
+    bytes_of = memory(chosen.shape, n_tokens)
     words.facts(
-        [(bytes_text(found[name]), text) for name, text in MEMORY.items() if found.get(name)]
+        [(bytes_text(bytes_of[name]), text) for name, text in MEMORY.items() if bytes_of.get(name)]
     )
     _formula("memory", formulas.MEMORY)
 
@@ -192,14 +181,6 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     words.table(columns)
     _formula("layer_costs", formulas.LAYERS)
     return rows
-
-
-def _weights_csv(found: list[Sized]) -> bytes:
-    rows = [
-        {"model": one.name, **_by_part(one), "all": sum(parameters(one.shape).values())}
-        for one in dict.fromkeys(found)
-    ]
-    return tables.csv(rows)
 
 
 PAGE = Page(

@@ -46,16 +46,16 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         asked = controls.select(left_out, width=120)
     made_with = (view.handle, asked)
     begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape)
-    found = measured_when_asked(MEASURING, made_with, begin, summed_up)
-    if found is None:
+    passes = measured_when_asked(MEASURING, made_with, begin, summed_up)
+    if passes is None:
         return {}
-    _figure(found)
-    _forecast(found)
-    _by_length(found)
+    _figure(passes)
+    _forecast(passes)
+    _by_length(passes)
     formula = formulas.TIMES
     inspector.formula("model.analysis.cost_fit.fit_rounds", formula.latex, formula.reference)
-    _memory(found)
-    _check_counted(found)
+    _memory(passes)
+    _check_counted(passes)
     inspector.source(
         "model.analysis.cost_timing.time_passes",
         "model.analysis.cost_timing.counted",
@@ -63,7 +63,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         "model.analysis.cost_fit.fitted",
         "model.analysis.cost_fit.fit_rounds",
     )
-    return {"Counted": lambda: _counted_csv(found)}
+    return {"Counted": lambda: _counted_csv(passes)}
 
 
 # --- the file ---------------------------------------------------------------------------------
@@ -75,29 +75,20 @@ def _file(view: View, shape: Shape | Seen) -> None:
     is_seen = isinstance(shape, Seen)  # its file may have more, as a buffer, or a tied matrix twice
     per_number = 0 if is_seen else counting.BYTES.get(file.kind, 0)
     predicted = "in its parts" if is_seen else "from the sizes"
-    rows: list[tuple[str, str, Said]] = [
-        ("weights", f"{total:,}", f"{file.numbers:,}"),
-    ]
+    in_file = f"bytes of the file’s tensors ({file.kind or 'of several kinds'})"
     if per_number:
-        name = f"bytes in the file, {per_number} each ({file.kind})"
-        stored = f"{file.bytes:,}"
-        rows.append((name, f"{total * per_number:,}", stored))
-    else:
-        rows.append(
-            (
-                f"bytes of the file’s tensors ({file.kind or 'of several kinds'})",
-                "–",
-                f"{file.bytes:,}",
-            )
-        )
+        in_file = f"bytes in the file, {per_number} each ({file.kind})"
     size = file.each_in_memory
-    name = f"bytes in memory, {size} each ({file.kind_in_memory})"
-    rows.append((name, f"{total * size:,}", f"{file.in_memory:,}"))
+    in_memory = f"bytes in memory, {size} each ({file.kind_in_memory})"
     words.table(
         {
-            "": [name for name, _, _ in rows],
-            predicted: [number for _, number, _ in rows],
-            "counted": [counted for _, _, counted in rows],
+            "": ["weights", in_file, in_memory],
+            predicted: [
+                f"{total:,}",
+                f"{total * per_number:,}" if per_number else "–",
+                f"{total * size:,}",
+            ],
+            "counted": [f"{n:,}" for n in (file.numbers, file.bytes, file.in_memory)],
         }
     )
     inspector.check(
@@ -116,20 +107,20 @@ def _file(view: View, shape: Shape | Seen) -> None:
 # --- the clock --------------------------------------------------------------------------------
 
 
-def _figure(found: Measured) -> None:
-    places = found.places
+def _figure(passes: Measured) -> None:
+    places = passes.places
     curves = [
         Curve(name, 1000 * fit.at(terms), *(1000 * fit.between(terms)))
         for name, fit, terms in zip(
-            (BY_LENGTH, BY_WORK), found.fits, found.terms(places), strict=True
+            (BY_LENGTH, BY_WORK), passes.fits, passes.terms(places), strict=True
         )
     ]
-    quartiles, predicted = found.quartiles, found.predicted
-    median, again = float(quartiles[1, -1]), [1000 * t for t in found.again]
-    forecast = Forecast(found.asked, predicted, median, again)
-    chart = pass_times(found.rounds, quartiles[1, :-1], places, curves, forecast)
+    quartiles, predicted = passes.quartiles, passes.predicted
+    median, again = float(quartiles[1, -1]), [1000 * t for t in passes.again]
+    forecast = Forecast(passes.asked, predicted, median, again)
+    chart = pass_times(passes.rounds, quartiles[1, :-1], places, curves, forecast)
     layout.show_chart(chart, key="pass-times")
-    say_disturbed(found.spread)
+    say_disturbed(passes.spread)
 
 
 def _in_ms(value: float, places: int = 2) -> str:
@@ -141,18 +132,18 @@ def _added(value: float, places: int) -> str:
     return f"{' − ' if value < 0 else ' + '}{_in_ms(abs(value), places)}"
 
 
-def _forecast(found: Measured) -> None:
+def _forecast(passes: Measured) -> None:
     """Both fits, how well they fit, and what they say of the length that was left out."""
-    predicted, (low, median, high) = found.predicted, found.quartiles[:, -1]
-    start, each, pair = found.by_length.coefficients
-    waiting, of_one = found.by_work.coefficients
+    predicted, (low, median, high) = passes.predicted, passes.quartiles[:, -1]
+    start, each, pair = passes.by_length.coefficients
+    waiting, of_one = passes.by_work.coefficients
     by_length = f"{_in_ms(start, 3)} ms{_added(each, 4)} ms · n{_added(pair, 6)} ms · n²"
     rate = digits(GIGA / of_one, 2)
     by_work = f"{_in_ms(waiting, 3)} ms + operations / {rate} billion a second"
     columns = {
-        f"{found.asked:,} tokens, left out": [BY_LENGTH, BY_WORK, "then measured"],
+        f"{passes.asked:,} tokens, left out": [BY_LENGTH, BY_WORK, "then measured"],
         "fit": [by_length, by_work, "–"],
-        "R²": [digits(fit.r_squared) for fit in (found.by_length, found.by_work)] + ["–"],
+        "R²": [digits(fit.r_squared) for fit in (passes.by_length, passes.by_work)] + ["–"],
         "ms": [digits(row[0], 2) for row in predicted] + [digits(median, 2)],
         "middle half": [
             *(f"{digits(row[1], 2)} – {digits(row[2], 2)}" for row in predicted),
@@ -165,27 +156,27 @@ def _forecast(found: Measured) -> None:
     }
     words.table(columns, texts=("fit",))
     words.caption(
-        f"Medians of {len(found.again)} rounds. Bands and the middle half: quartiles of fits to "
+        f"Medians of {len(passes.again)} rounds. Bands and the middle half: quartiles of fits to "
         "single rounds."
     )
 
 
-def _by_length(found: Measured) -> None:
+def _by_length(passes: Measured) -> None:
     """Operations and time at each length."""
-    lengths, (low, median, high) = found.lengths, found.quartiles
+    lengths, (low, median, high) = passes.lengths, passes.quartiles
     columns: dict[str, list[Said]] = {
-        "tokens": [*(f"{n:,}" for n in found.rounds), f"{found.asked:,}, left out"],
-        "operations from the sizes": [f"{pass_operations(found.shape, n):,}" for n in lengths],
-        "torch’s counter": [f"{found.counted[n].operations:,}" for n in lengths],
-        "apart": [f"{digits(100 * found.apart(n), 2)} %" for n in lengths],
+        "tokens": [*(f"{n:,}" for n in passes.rounds), f"{passes.asked:,}, left out"],
+        "operations from the sizes": [f"{pass_operations(passes.shape, n):,}" for n in lengths],
+        "torch’s counter": [f"{passes.counted[n].operations:,}" for n in lengths],
+        "apart": [f"{digits(100 * passes.apart(n), 2)} %" for n in lengths],
         "ms": [digits(ms, 2) for ms in median],
         "middle half": [f"{digits(a, 2)} – {digits(b, 2)}" for a, b in zip(low, high, strict=True)],
-        "billion operations a second": [digits(GIGA * rate, 2) for rate in found.rates],
+        "billion operations a second": [digits(GIGA * rate, 2) for rate in passes.rates],
     }
     words.table(columns)
 
 
-def _memory(found: Measured) -> None:
+def _memory(passes: Measured) -> None:
     """The most bytes alive, and those of all maps, at each length."""
     layout.section(
         "Memory of a pass, measured",
@@ -194,11 +185,11 @@ def _memory(found: Measured) -> None:
         "what an operation takes for itself and gives back before it ends is not seen. Kept maps "
         "grow with the square of the length; a pass that keeps none grows with the length alone.",
     )
-    counted = sorted(found.counted.items())
+    counted = sorted(passes.counted.items())
     words.table(
         {
             "tokens": [f"{n:,}" for n, _ in counted],
-            "all maps, from the sizes": [bytes_text(found.maps(n)) for n, _ in counted],
+            "all maps, from the sizes": [bytes_text(passes.maps(n)) for n, _ in counted],
             "all maps, kept": [bytes_text(item.maps) for _, item in counted],
             "peak with all maps kept": [bytes_text(item.peak_with_maps) for _, item in counted],
             "peak as it runs": [bytes_text(item.peak) for _, item in counted],
@@ -206,29 +197,28 @@ def _memory(found: Measured) -> None:
     )
 
 
-def _check_counted(found: Measured) -> None:
-    worst = max(found.apart(n) for n in found.counted)
+def _check_counted(passes: Measured) -> None:
+    worst = max(passes.apart(n) for n in passes.counted)
     inspector.check(
         worst <= ALLOWED,
-        f"operations from the sizes against torch’s counter at {len(found.counted)} lengths: at "
+        f"operations from the sizes against torch’s counter at {len(passes.counted)} lengths: at "
         f"most {worst:.2%} apart (allowed 5 %).",
     )
     inspector.check(
-        all(item.maps == found.maps(n) for n, item in found.counted.items()),
+        all(item.maps == passes.maps(n) for n, item in passes.counted.items()),
         "bytes of all maps from the sizes = bytes of those a pass kept, at every length.",
     )
 
 
-def _counted_csv(found: Measured) -> bytes:
-    rows = [
+def _counted_csv(passes: Measured) -> bytes:
+    lengths, counted = zip(*sorted(passes.counted.items()), strict=True)
+    return tables.csv(
         {
-            "tokens": n,
-            "operations from the sizes": pass_operations(found.shape, n),
-            "operations by torch": item.operations,
-            "peak (bytes)": item.peak,
-            "peak with maps (bytes)": item.peak_with_maps,
-            "maps (bytes)": item.maps,
+            "tokens": lengths,
+            "operations from the sizes": [pass_operations(passes.shape, n) for n in lengths],
+            "operations by torch": [item.operations for item in counted],
+            "peak (bytes)": [item.peak for item in counted],
+            "peak with maps (bytes)": [item.peak_with_maps for item in counted],
+            "maps (bytes)": [item.maps for item in counted],
         }
-        for n, item in sorted(found.counted.items())
-    ]
-    return tables.csv(rows)
+    )

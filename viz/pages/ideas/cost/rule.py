@@ -41,5 +41,5 @@ def _why_not_twelve(shape: Shape) -> str:
         "shared KV heads": shape.n_kv_heads < shape.n_heads,
         "heads that are not d_model wide together": shape.n_heads * shape.d_head != shape.d_model,
     }
-    found = [reason for reason, applies in reasons.items() if applies]
-    return f"; not 12 because of {', '.join(found)}" if found else ""
+    named = [reason for reason, applies in reasons.items() if applies]
+    return f"; not 12 because of {', '.join(named)}" if named else ""

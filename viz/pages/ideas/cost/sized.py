@@ -46,15 +46,15 @@ def running(view: View) -> Sized:
     return Sized(view.model, counting.sizes(view.handle), "the model above")
 
 
-def chosen(found: list[Sized], context: int) -> tuple[Sized, int]:
+def chosen(models: list[Sized], context: int) -> tuple[Sized, int]:
     """The model to count, and for how many tokens, at first the context of the model above."""
-    names = (*(one.name for one in found), OWN)
+    names = (*(one.name for one in models), OWN)
     with layout.slim_row("cost"):
         name = controls.select(settings.SHAPE.given(options=names, default=names[0]), width=260)
         n_tokens = controls.number(settings.CONTEXT.given(label="Tokens", default=context))
     if name == OWN:
         return Sized(OWN, _own()), n_tokens
-    return next(one for one in found if one.name == name), n_tokens
+    return next(one for one in models if one.name == name), n_tokens
 
 
 def _own() -> Shape:
@@ -79,7 +79,7 @@ def _fitting(sizes: dict[str, Any]) -> Shape:
     Where there was none yet, with the most KV heads that the heads can share evenly.
     """
     try:
-        found = Shape(**sizes)
+        shape = Shape(**sizes)
     except ValueError as error:
         last: Shape | None = memory.remembered(LAST_OWN, OWN)
         if last is not None:
@@ -90,8 +90,8 @@ def _fitting(sizes: dict[str, Any]) -> Shape:
         shared = max(x for x in fewer if n_heads % x == 0)
         words.notice(f"{_sentence(str(error))} Counted with {shared}.")
         return Shape(**{**sizes, "n_kv_heads": shared})
-    memory.remember(LAST_OWN, OWN, found)
-    return found
+    memory.remember(LAST_OWN, OWN, shape)
+    return shape
 
 
 def _sentence(text: str) -> str:

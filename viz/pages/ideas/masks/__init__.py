@@ -3,22 +3,23 @@
 from viz.frame.page import Page
 from viz.pages.ideas.masks import edit, kinds, leak, order, padding, shift
 
+SCENES = {
+    "kinds": kinds.draw,
+    "shift": shift.draw,
+    "leak": leak.draw,
+    "loss": leak.draw_loss,
+    "order": order.draw,
+    "reach": kinds.draw_reach,
+    "cost": kinds.draw_cost,
+    "padding": padding.draw,
+    "edit": edit.draw,
+}
 PAGE = Page(
     "Masks",
     ":material/visibility_off:",
     "Why can a word not look ahead?",
     "",
     needs=("decoder", "text", "vocabulary", "logits", "mask"),
-    scenes={
-        "kinds": kinds.draw,
-        "shift": shift.draw,
-        "leak": leak.draw,
-        "loss": leak.draw_loss,
-        "order": order.draw,
-        "reach": kinds.draw_reach,
-        "cost": kinds.draw_cost,
-        "padding": padding.draw,
-        "edit": edit.draw,
-    },
-    wide=("kinds", "shift", "loss", "order", "reach", "cost", "padding", "edit"),
+    scenes=SCENES,
+    wide=tuple(SCENES),
 )

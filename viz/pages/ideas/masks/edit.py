@@ -17,7 +17,7 @@ from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.wire import Settings
 from viz.labels import token_labels, told_apart
 from viz.live import component
-from viz.pages.ideas.masks.shared import Chosen, choose, choose_kind, mask_csv, run_under
+from viz.pages.ideas.masks.shared import Chosen, choose, run_under
 from viz.runs.kept import held
 
 NOTHING = EDITS_OF.default
@@ -27,7 +27,7 @@ NAMED = 8  # rows without a key that are named
 def draw(view: View) -> Numbers:
     """The mask to edit, and what the model makes of it."""
     with scenes.to_set():
-        chosen = choose(view, choose_kind(view))
+        chosen = choose(view)
         position = controls.position(view)
     edits, mask = _edited(chosen)
     notices.show()
@@ -43,7 +43,7 @@ def draw(view: View) -> Numbers:
     inspector.source("model.attention.attention_pattern", source_of(chosen.kind))
     pattern = run.trace.attention[view.layer].pattern[view.head]
     csv_files = {
-        "Edited mask": lambda: mask_csv(tokens, mask),
+        "Edited mask": lambda: tables.tokens_csv(mask.astype(int), tokens),
         f"Pattern {view.head_name}": lambda: tables.tokens_csv(pattern, tokens),
     }
     inspector.export(view, csv_files, has_charts=False)

@@ -17,15 +17,7 @@ from viz.formulas import share_with_numbers, with_causal
 from viz.frame import inspector, layout, scenes, words
 from viz.frame.page import Numbers
 from viz.frame.view import View
-from viz.pages.ideas.masks.shared import (
-    NAMES,
-    Chosen,
-    choose,
-    choose_kind,
-    in_words,
-    is_of_config,
-    run_under,
-)
+from viz.pages.ideas.masks.shared import NAMES, Chosen, choose, in_words, run_under
 from viz.runs import Run
 
 LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -45,28 +37,20 @@ def draw(view: View) -> Numbers:
     )
     _say_loss(view, chosen, run)
     inspector.checked(chosen.name, run.checking.result)
-    return {"mask": f"{in_words(chosen)} {_trained(view, chosen)}"}
+    trained = "" if chosen.is_own else "not "
+    return {"mask": in_words(chosen), "trained": trained}
 
 
 def _chosen(view: View) -> Chosen:
     """The mask that is chosen, with its formula."""
     with scenes.to_set():
-        chosen = choose(view, choose_kind(view))
+        chosen = choose(view)
     source = source_of(chosen.kind)
     inspector.formula(source)
     if chosen.kind in TWO_SIDED and chosen.sizes.is_causal:
         inspector.formula(source, with_causal(source))
     inspector.source(source)
     return chosen
-
-
-def _trained(view: View, chosen: Chosen) -> str:
-    """Whether the mask is the one of the config, or happens to be the same over these tokens."""
-    if chosen.is_own and is_of_config(view.config, chosen):
-        return "The model was trained with this mask."
-    if chosen.is_own:
-        return "Over these tokens it is the mask that the model was trained with."
-    return "The model was not trained with this mask; it runs under it here."
 
 
 def _say_loss(view: View, chosen: Chosen, run: Run) -> None:
@@ -109,10 +93,15 @@ def draw_reach(view: View) -> Numbers:
     never = f"; {n_never:,} of {layers.size:,} pairs never are" if n_never else ""
     return {
         "mask": in_words(chosen),
-        "layers": f"{n_layers:,}",
+        "layers": _layers(n_layers),
         "reached": f"{sizes[min(n_layers, len(sizes) - 1)]:,} of {n_tokens:,}",
-        "longest": f"{longest:,} layer{'' if longest == 1 else 's'}{never}",
+        "longest": f"{_layers(longest)}{never}",
     }
+
+
+def _layers(n: int) -> str:
+    """So many layers."""
+    return f"{n:,} layer{'' if n == 1 else 's'}"
 
 
 def draw_cost(view: View) -> Numbers:

@@ -9,60 +9,56 @@ from viz import runs
 from viz.digits import digits
 from viz.figures.masks import change_bars, loss_bars, share_map
 from viz.formulas import loss_with_numbers
-from viz.frame import inspector, layout, words
+from viz.frame import inspector, layout
 from viz.frame.page import Numbers
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
+from viz.pages.ideas import of_several
+from viz.pages.ideas.masks.shared import hides_nothing
 from viz.runs import masks
 
 WITH, WITHOUT = "with its mask", "without a mask"
 
 
-TOO_SHORT = "One token has neither past nor future: type a sentence of two or more."
-
-
+@of_several
 def draw_loss(view: View) -> Numbers:
     """The loss and where attention goes, with the model's own mask and without any."""
-    if len(view.tokens) < 2:
-        words.notice(TOO_SHORT)
+    own, everything = _both(view)
+    if hides_nothing(own):
         return {}
-    everything = mask_of_kind("everything", MaskSizes(), len(view.tokens))
     open_run = masks.masked(view.handle, view.ids, everything)
     inspector.checked(WITHOUT, open_run.checking.result)
-    inspector.source(
-        "model.analysis.probabilities.next_token_losses", "model.analysis.masking.future_share"
-    )
+    name = "model.analysis.probabilities.next_token_losses"
+    inspector.source(name, "model.analysis.masking.future_share")
     losses = {
-        name: next_token_losses(run.trace.logits, run.trace.ids)
-        for name, run in ((WITH, view.run), (WITHOUT, open_run))
+        what: next_token_losses(run.trace.logits, run.trace.ids)
+        for what, run in ((WITH, view.run), (WITHOUT, open_run))
     }
-    own, shares = future_shares(view.run.trace), future_shares(open_run.trace)
+    own_shares, shares = future_shares(view.run.trace), future_shares(open_run.trace)
     title = "Share of attention on later tokens, without a mask"
     layout.show_charts(
         {"losses": loss_bars(losses, view.tokens), "future": share_map(shares, title)}
     )
-    inspector.formula("model.analysis.probabilities.next_token_losses")
-    for name, values in losses.items():
-        inspector.note(f"{name}:")
-        inspector.formula(
-            "model.analysis.probabilities.next_token_losses",
-            loss_with_numbers(float(values.sum()), len(values)),
-        )
+    inspector.formula(name)
+    for what, values in losses.items():
+        inspector.note(f"{what}:")
+        inspector.formula(name, loss_with_numbers(float(values.sum()), len(values)))
     before, after = (float(values.mean()) for values in losses.values())
-    n_ahead = _n_ahead(view)
+    n_ahead = int(np.diagonal(own, 1).sum())
     return {
         "with": digits(before),
         "without": f"{digits(after)}, {_verdict(before, after, n_ahead)}",
-        "leakage": _leakage(view, n_ahead),
+        "leakage": _leakage(n_ahead, len(own)),
         "future": digits(100 * shares.mean(), 1),
-        "own future": digits(100 * own.mean(), 1),
+        "own future": digits(100 * own_shares.mean(), 1),
     }
 
 
-def _n_ahead(view: View) -> int:
-    """How many tokens of the sentence attend to the next one under the model's own mask."""
-    return int(np.diagonal(own_mask(view.config, len(view.ids)), 1).sum())
+def _both(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """The model's own mask over the sentence, and the one that hides nothing, (T, T) each."""
+    n = len(view.ids)
+    return own_mask(view.config, n), mask_of_kind("everything", MaskSizes(), n)
 
 
 def _verdict(before: float, after: float, n_ahead: int) -> str:
@@ -71,12 +67,13 @@ def _verdict(before: float, after: float, n_ahead: int) -> str:
         return "the same"
     if after < before:
         return f"lower by {digits(before - after)}: what it can now attend to helps it"
-    never = "" if n_ahead else "it never learnt to use what lies ahead, and "
     by = digits(after - before)
-    return f"higher by {by}: {never}{'it ' if n_ahead else ''}is confused by it"
+    if n_ahead:
+        return f"higher by {by}: it is confused by it"
+    return f"higher by {by}: it never learnt to use what lies ahead, and is confused by it"
 
 
-def _leakage(view: View, n_ahead: int) -> str:
+def _leakage(n_ahead: int, n: int) -> str:
     """Which of the two numbers say nothing of how well the model predicts."""
     if not n_ahead:
         return (
@@ -85,21 +82,21 @@ def _leakage(view: View, n_ahead: int) -> str:
         )
     return (
         f"Neither number says how well it predicts: under its own mask, too, {n_ahead:,} of "
-        f"{len(view.ids):,} tokens attended to their own targets (label leakage)."
+        f"{n:,} tokens attended to their own targets (label leakage)."
     )
 
 
+@of_several
 def draw(view: View) -> Numbers:
     """Change the last token: what was predicted before it must not change."""
-    ids, last = view.ids, len(view.ids) - 1
-    if not last:
-        words.notice(TOO_SHORT)
+    own, everything = _both(view)
+    if hides_nothing(own):
         return {}
+    ids, last = view.ids, len(view.ids) - 1
     guess = most_likely_other(view.run.trace.logits[-2], ids[-1])
-    everything = mask_of_kind("everything", MaskSizes(), len(ids))
     changes = {
         name: masks.change_of_the_past(view.handle, ids, mask, last, guess)[:-1]
-        for name, mask in ((WITH, own_mask(view.config, len(ids))), (WITHOUT, everything))
+        for name, mask in ((WITH, own), (WITHOUT, everything))
     }
     title = "Largest change of a next-token probability, after each token before it"
     layout.show_chart(change_bars(changes, view.tokens[:-1], title), key="past")

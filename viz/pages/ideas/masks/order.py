@@ -11,6 +11,7 @@ from viz.frame.page import Numbers
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import token_labels
+from viz.pages.ideas.masks.shared import hides_nothing
 
 
 def draw(view: View) -> Numbers:
@@ -30,6 +31,8 @@ def draw(view: View) -> Numbers:
         r"\qquad \text{here: } (0, \dots, 0),\ z = 0"
     )
     inspector.source("model.attention.attention_pattern", "model.attention.additive_mask")
+    if hides_nothing(record.mask):
+        return {}
     query = int(np.argmin(sums["after"] + sums["score_zero"]))
     row = empty_row(scores[-1])
     return {

@@ -1,8 +1,9 @@
 """Two sentences of different length in one batch, and which tokens attend to pad tokens."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.mask_kinds import own_mask
 from model.analysis.padding import PAD, Padded
@@ -26,13 +27,11 @@ COUNTING = ("prefix", "global_tokens")  # masks that treat the first tokens othe
 MOST_PADDING = 12  # pad tokens written out in a row
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(NamedTuple):
     """The same two sentences as one batch with a padding mask and without one."""
 
     masked: Padded
     unmasked: Padded
-    is_left: bool
 
     @property
     def n_pad(self) -> int:
@@ -42,34 +41,33 @@ class Batch:
 
 def draw(view: View) -> Numbers:
     """The shorter sentence of a batch, with a padding mask and without one."""
-    if shared.lacks_end(view):
-        shared.say_end_lacks(view)
-        return {"found": ""}
+    if shared.end_of_text(view) is None:
+        return {}
     with scenes.to_set():
         second = controls.text(SECOND.given(default=SHORTER))
         is_left = controls.segments(PADDING_SIDE) == "left"
     ids = _fitting(view, second)
     if ids is None:
-        return {"found": ""}
+        return {}
     if len(ids[0]) == len(ids[1]):
         return {"found": f"Both have {len(ids[0])} tokens: no padding is needed. Change one."}
-    batch = Batch(
-        masks.padded(view.handle, ids, is_left, is_masked=True),
-        masks.padded(view.handle, ids, is_left, is_masked=False),
-        is_left,
-    )
+    batch = Batch(*(masks.padded(view.handle, ids, is_left, is_masked=x) for x in (True, False)))
     _rows(batch)
-    _patterns(view, batch)
-    title = "Attention on pad tokens, by head, without a padding mask"
-    layout.show_chart(share_map(_pad_shares(batch.unmasked), title), key="pad-shares")
-    words.caption(
-        f"{_of_left(view, batch) if is_left else _of_right(view, batch)} {_logits(view, batch)}"
+    layout.show_charts(
+        {
+            "padded-hidden": _pattern(view, batch.masked, "with a padding mask"),
+            "padded-seen": _pattern(view, batch.unmasked, "without one"),
+        }
     )
+    title = "Attention on pad tokens, by head, without a padding mask"
+    with st.expander("Of every head"):
+        layout.show_chart(share_map(_pad_shares(batch.unmasked), title), key="pad-shares")
     inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
     checks = (*batch.masked.checks, *batch.unmasked.checks)
     inspector.checked("both batches", lambda: checks)
     inspector.source("model.masks.padding")
-    return {"found": _shares(batch)}
+    side = _of_left(view, batch) if is_left else _of_right(view, batch)
+    return {"found": f"{_shares(batch)} {side} {_logits(view, batch)}"}
 
 
 def _fitting(view: View, second: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
@@ -98,27 +96,20 @@ def _rows(batch: Batch) -> None:
         words.token_row(f"Row {row}", tokens)
 
 
-def _patterns(view: View, batch: Batch) -> None:
-    def drawn(padded: Padded, what: str) -> Chart:
-        trace = padded.traces[padded.short]
-        record = trace.attention[view.layer]
-        title = f"The shorter sentence, {view.head_name}: {what}"
-        return pattern_map(record.pattern[view.head], record.mask, trace.tokens, title)
-
-    layout.show_charts(
-        {
-            "padded-hidden": drawn(batch.masked, "with a padding mask"),
-            "padded-seen": drawn(batch.unmasked, "without one"),
-        }
-    )
+def _pattern(view: View, padded: Padded, what: str) -> Chart:
+    """The chosen head on the shorter sentence."""
+    trace = padded.traces[padded.short]
+    record = trace.attention[view.layer]
+    title = f"The shorter sentence, {view.head_name}: {what}"
+    return pattern_map(record.pattern[view.head], record.mask, trace.tokens, title)
 
 
 def _pad_shares(padded: Padded) -> np.ndarray:
-    """Share of attention the sentence's own tokens give to pad tokens. (L, H)."""
-    own, pad = ~padded.is_pad, padded.is_pad
+    """Share of the attention of the sentence's own tokens that is on pad tokens, (L, H)."""
+    is_pad = padded.is_pad
     return np.stack(
         [
-            record.pattern[:, own][:, :, pad].sum(axis=(1, 2)) / own.sum()
+            record.pattern[:, ~is_pad][:, :, is_pad].sum(axis=-1).mean(axis=-1)
             for record in padded.traces[padded.short].attention
         ]
     )
@@ -126,12 +117,15 @@ def _pad_shares(padded: Padded) -> np.ndarray:
 
 def _shares(batch: Batch) -> str:
     """How much attention pad tokens get."""
-    with_mask, without = (_pad_shares(x).mean() for x in (batch.masked, batch.unmasked))
-    return (
-        f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them "
-        f"{digits(100 * with_mask, 1)}% of their attention with a padding mask, "
-        f"{digits(100 * without, 1)}% without."
+    with_mask, without = (
+        f"{digits(100 * _pad_shares(x).mean(), 1)}%" for x in (batch.masked, batch.unmasked)
     )
+    given = (
+        f"{with_mask} of their attention with a padding mask, {without} without"
+        if with_mask != without
+        else f"{with_mask} of their attention, with a padding mask or without one"
+    )
+    return f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {given}."
 
 
 def _of_left(view: View, batch: Batch) -> str:
@@ -152,16 +146,15 @@ def _of_left(view: View, batch: Batch) -> str:
 def _of_right(view: View, batch: Batch) -> str:
     """Whether the model's own mask hides pad tokens after a sentence already."""
     is_pad = batch.unmasked.is_pad
-    own = own_mask(view.config, len(is_pad))
-    if own[~is_pad][:, is_pad].any():
+    if own_mask(view.config, len(is_pad))[~is_pad][:, is_pad].any():
         return (
             f"Right padding lies in the future, into which the {_own(view)} mask lets some tokens "
             "look: a padding mask is needed on this side, too."
         )
     return (
-        f"Right padding lies in the future, and the {_own(view)} mask hides that already: only pad "
-        "tokens attend to pad tokens, and their rows are thrown away. With left padding, where a "
-        "batch that is to be continued has it, a padding mask is needed."
+        f"Right padding lies in the future, and the {_own(view)} mask hides that already; rows of "
+        "pad tokens are thrown away. A batch that is to be continued is padded on the left, where "
+        "a padding mask is needed."
     )
 
 
@@ -172,10 +165,14 @@ def _own(view: View) -> str:
 
 def _logits(view: View, batch: Batch) -> str:
     """Whether the sentence in the batch gets the logits it gets alone, and why."""
+    position, mask = view.config.position, view.config.mask
+    counts = "this model counts positions"
+    if position not in ABSOLUTE and mask in COUNTING:
+        counts = f"this model's {_own(view)} mask counts tokens"
     if batch.masked.alone > SAME:
         because = (
             "The mask hides the pad tokens, but after them the sentence stands at other positions, "
-            f"and {_counts_from_the_start(view)}."
+            f"and {counts} from the start."
         )
     elif batch.unmasked.alone > SAME:
         because = "The padding mask keeps the sentence as it is alone."
@@ -186,12 +183,3 @@ def _logits(view: View, batch: Batch) -> str:
         f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
         f"{because}"
     )
-
-
-def _counts_from_the_start(view: View) -> str:
-    """What of the model depends on where in the batch's row a token stands."""
-    if view.config.position in ABSOLUTE:
-        return f"this model ({view.config.position}) counts positions from the start"
-    if view.config.mask in COUNTING:
-        return f"this model's {_own(view)} mask counts tokens from the start"
-    return "this model counts positions from the start"

@@ -1,7 +1,5 @@
 """Training targets: the input shifted by one, and how likely the model finds each."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from model.analysis.mask_kinds import own_mask, source_of
@@ -19,21 +17,11 @@ from viz.runs import masks
 START, END = "⟨start⟩", "⟨end⟩"
 
 
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Inputs and targets as tokens to be shown, and the probability of each target, (T,)."""
-
-    inputs: list[str]
-    targets: list[str]
-    probabilities: np.ndarray
-
-
 def draw(view: View) -> Numbers:
     """Each input with the target that is to be predicted there."""
-    if shared.lacks_end(view):
-        shared.say_end_lacks(view)
-        return {"what": ""}
-    edge = runs.tokenizer(view.handle).end_id  # the end-of-text token is start and end
+    edge = shared.end_of_text(view)  # the end-of-text token is start and end
+    if edge is None:
+        return {}
     ids, room = list(view.ids), view.config.max_seq_len - 1
     inputs, targets = (edge, *ids[:room]), (*ids, edge)[: room + 1]
     is_whole = len(targets) > len(ids)
@@ -45,18 +33,19 @@ def draw(view: View) -> Numbers:
         )
     run = masks.masked(view.handle, inputs, own_mask(view.config, len(inputs)))
     strings = runs.tokenizer(view.handle).token_strings(view.ids)
-    shown = Targets(
-        [START, *strings[:room]],
-        [*strings, END][: room + 1],
-        target_probabilities(run.trace.logits, targets),
-    )
-    numbers = [digits(p, 3) for p in shown.probabilities]
-    words.training_targets(shown.inputs, shown.targets, numbers)
-    _say_loss(shown, is_whole)
+    given, wanted = [START, *strings[:room]], [*strings, END][: room + 1]
+    probabilities = target_probabilities(run.trace.logits, targets)
+    words.training_targets(given, wanted, [digits(p, 3) for p in probabilities])
+    _note_loss(-np.log(probabilities), is_whole)
     inspector.checked("with the start token", run.checking.result)
     inspector.source(source_of(view.config.mask), "model.training.evaluation.token_losses")
-    csv_files = {"Training targets": lambda: _csv(shown)}
-    inspector.export(view, csv_files, has_charts=False)
+    table = {
+        "position": range(len(given)),
+        "input": list(map(visible, given)),
+        "target": list(map(visible, wanted)),
+        "probability": probabilities,
+    }
+    inspector.export(view, {"Training targets": lambda: tables.csv(table)}, has_charts=False)
     return {"what": _what_each_sees(view, len(inputs))}
 
 
@@ -84,27 +73,13 @@ def _which(mask: np.ndarray) -> str:
     return f"{most if fewest == most else f'{fewest} to {most}'} of the inputs up to its own"
 
 
-def _say_loss(shown: Targets, is_whole: bool) -> None:
-    """The mean loss over all targets, and why it differs from the other pages'."""
-    losses = -np.log(shown.probabilities)
-    inspector.formula("model.analysis.probabilities.next_token_losses")
-    inspector.formula(
-        "model.analysis.probabilities.next_token_losses",
-        loss_with_numbers(float(losses.sum()), len(losses)),
-    )
+def _note_loss(losses: np.ndarray, is_whole: bool) -> None:
+    """The mean loss over all targets, (T,), and why it differs from the other pages'."""
+    name = "model.analysis.probabilities.next_token_losses"
+    inspector.formula(name)
+    inspector.formula(name, loss_with_numbers(float(losses.sum()), len(losses)))
     end = "The end of a text is a token too. " if is_whole else ""
     inspector.note(
         f"Over all {len(losses)} training targets. {end}The tokens of the sentence come after "
         "the start token here, so the numbers may differ from those without it."
-    )
-
-
-def _csv(shown: Targets) -> bytes:
-    return tables.csv(
-        {
-            "position": range(len(shown.inputs)),
-            "input": list(map(visible, shown.inputs)),
-            "target": list(map(visible, shown.targets)),
-            "probability": shown.probabilities,
-        }
     )

@@ -1,6 +1,6 @@
-"""Positions: what each scheme does to a model that runs, one tab per scheme, and a comparison."""
+"""Positions: what each scheme does to a model that runs, and the lesson that leads through all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -11,66 +11,52 @@ from model.verify.check import Check
 from viz import runs
 from viz.frame import controls, inspector, layout, models, scenes, settings, state, words
 from viz.frame.kinds import Choice
-from viz.frame.page import Page
+from viz.frame.page import Numbers, Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
-from viz.pages.ideas.positions import alibi, compare, learned, none, rope, sinusoidal
+from viz.pages.ideas.positions import added, alibi, compare, none, rotated
 from viz.runs import positions
 from viz.runs.kept import Asked
-from viz.runs.positions import Family
 
-COMPARISON = "compare"
-NAMES = compare.NAMES | {COMPARISON: "Compare"}
-TABS = {
-    "sinusoidal": sinusoidal.TAB,
-    "learned": learned.TAB,
-    "rope": rope.TAB,
-    "alibi": alibi.TAB,
-    "none": none.TAB,
-    COMPARISON: compare.TAB,
-}
+ALL = "compare"  # the tab of the lesson, in the address
+NAMES = {ALL: "All schemes", **compare.NAMES}
+Draw = Callable[[View], Numbers]
 
 
 def checks(view: View) -> Sequence[Check]:
     """The properties of the scheme of the bar's model, where it is the one that is shown."""
-    family = positions.family(view.handle.device)
-    own = state.value(_scheme(view, family)) in (_own(view), COMPARISON) and _own(view)
-    return positions.checks(view.handle, view.sentence) if own else ()
+    own = _own(view)
+    is_shown = own and state.value(_scheme(view)) in (own, ALL)
+    return positions.checks(view.handle, view.sentence) if is_shown else ()
 
 
 def render(view: View) -> None:
     """Draw the page."""
     family = positions.family(view.handle.device)
-    scheme = _scheme(view, family)
-    shown, fault = view, None
-    try:
-        shown = _shown(view, family, state.value(scheme))
-    except ValueError as error:  # said below the tabs: another can be chosen
-        fault = error
     with layout.beside_heading():
-        tab = controls.segments(scheme)
-        if shown is not view:
-            _offer(shown)
-    if fault:
-        raise fault
-    _draw(tab, shown)
+        tab = controls.segments(_scheme(view))
+    shown = _shown(view, tab)
     if shown is not view:
+        with layout.beside_heading():
+            st.button(
+                f"Use {shown.handle.name} everywhere",
+                on_click=unbroken(lambda: models.switch(shown.handle.name)),
+                type="tertiary",
+                icon=":material/arrow_upward:",
+                key="use-everywhere",
+            )
         inspector.checked(shown.model, shown.run.checking.result)
-    elif tab != COMPARISON and view.handle not in family.values():
+    if tab == ALL and not family:
+        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
+        return
+    drawn = SCENES[tab]
+    page = replace(PAGE, scenes=drawn, wide=tuple(drawn), source=SOURCES[tab])
+    scenes.show(page, shown, scheme=tab)
+    if shown is view and tab != ALL and view.handle not in family.values():
         words.notice(
             f"This is {view.called}, {view.config.n_layers} layers × {view.config.n_heads} heads. "
             f"The other tabs run {positions.sizes(family)}."
         )
-
-
-def _draw(tab: str, shown: View) -> None:
-    """The scenes of a scheme, or of the comparison where there is something to compare."""
-    if tab == COMPARISON and not positions.family(shown.handle.device):
-        words.notice("No checkpoints positions-* found: copy them to assets/checkpoints again.")
-        return
-    parts = TABS[tab]
-    page = replace(PAGE, scenes=parts.scenes, wide=parts.wide, source=parts.source)
-    scenes.show(page, shown, scheme=tab)
 
 
 def _own(view: View) -> str | None:
@@ -78,24 +64,24 @@ def _own(view: View) -> str | None:
     return view.config.position if "weights" in view.offers else None
 
 
-def _scheme(view: View, family: Family) -> Choice[str]:
+def _scheme(view: View) -> Choice[str]:
     """The setting: schemes that have a model here, the one of the bar's model at first."""
     own = _own(view)
-    offered = [tab for tab in TABS if tab in family or tab in (own, COMPARISON)]
+    known = (*positions.family(view.handle.device), own, ALL)
     state.only_for(view.model, settings.SCHEME)  # another model is chosen to see its scheme
     return settings.SCHEME.given(
-        options=offered, default=own or offered[0], words=NAMES.__getitem__
+        options=[tab for tab in NAMES if tab in known], default=own or ALL, words=NAMES.get
     )
 
 
-def _shown(view: View, family: Family, tab: str) -> View:
-    """What the tab shows: the bar's model, or the model of another scheme on the same sentence.
+def _shown(view: View, scheme: str) -> View:
+    """What is shown of a scheme: the bar's model, or the scheme's own on the same sentence.
 
     It has the bar's layer and head, or the nearest there are.
     """
-    if tab in (_own(view), COMPARISON):
+    if scheme in (_own(view), ALL):
         return view
-    handle = family[tab]
+    handle = positions.family(view.handle.device)[scheme]
     asked = Asked(partial(runs.run, handle, view.sentence))
     group = asked.answer.trace.group(view.attention)
     layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
@@ -104,26 +90,78 @@ def _shown(view: View, family: Family, tab: str) -> View:
 
 def _said(view: View) -> tuple[str, str]:
     """What is seen, in one line; what is shown is of the family, whose names are ours."""
-    family, line = positions.family(view.handle.device), PAGE.line
+    line = PAGE.line
     with suppress(ValueError):  # said below the tabs
-        shown = _shown(view, family, state.value(_scheme(view, family)))
+        shown = _shown(view, state.value(_scheme(view)))
         instead = "" if shown.head_name == view.head_name else f" (it has no {view.head_name})"
         if shown is not view:
             line = f"{shown.handle.name} runs here, {shown.head_name}{instead}."
     return line, ""
 
 
-def _offer(shown: View) -> None:
-    """To have the model of this page on all pages; of layer and head the nearest it has."""
-    st.button(
-        f"Use {shown.handle.name} everywhere",
-        on_click=unbroken(lambda: models.switch(shown.handle.name)),
-        type="tertiary",
-        icon=":material/arrow_upward:",
-        key="use-everywhere",
-    )
+def _of(scheme: str, draw: Draw) -> Draw:
+    """A scene of a scheme as one of the lesson, whose words say which model it is."""
+
+    def drawn(view: View) -> Numbers:
+        if scheme not in (*positions.family(view.handle.device), _own(view)):
+            words.notice(f"Not found: positions-{scheme}.")
+            return {}
+        shown = _shown(view, scheme)
+        if shown is not view:
+            inspector.checked(shown.model, shown.run.checking.result)
+        return {**draw(shown), "model": shown.called}
+
+    return drawn
 
 
+SCENES: dict[str, Mapping[str, Draw]] = {
+    "sinusoidal": {
+        "table": added.table,
+        "similarity": added.similarity,
+        "curves": added.curves,
+        "wavelengths": rotated.wavelengths,
+        "rotation": rotated.rotation_of_waves,
+        "sum": added.embedding_sum,
+    },
+    "learned": {
+        "table": added.table,
+        "similarity": added.similarity,
+        "end": added.past_the_end,
+        "sum": added.embedding_sum,
+    },
+    "rope": {
+        "rotation": rotated.rotation_of_scores,
+        "scores": rotated.scores,
+        "wavelengths": rotated.wavelengths,
+    },
+    "alibi": {
+        "slopes": alibi.slopes,
+        "bias": alibi.bias,
+        "pattern": alibi.pattern,
+        "distances": alibi.distances,
+    },
+    "none": {"open": none.unmasked, "masked": none.masked},
+}
+# The lesson: scenes of single schemes, and what is seen of all of them together.
+TAKEN = {"table": "sinusoidal", "rotation": "rope", "open": "none", "masked": "none"}
+SCENES[ALL] = {
+    **{name: _of(scheme, SCENES[scheme][name]) for name, scheme in TAKEN.items()},
+    "losses": compare.losses,
+    "properties": compare.properties,
+    "patterns": compare.patterns,
+}
+SOURCES = {
+    "sinusoidal": ("model.positions.sinusoidal_encoding", "model.positions.shift_waves"),
+    "learned": ("model.positions.LearnedPosition",),
+    "rope": (
+        "model.positions.rotate_pairs",
+        "model.positions.rope_angles",
+        "model.analysis.positions.rope_scores",
+    ),
+    "alibi": ("model.positions.alibi_bias", "model.positions.alibi_slopes"),
+    "none": ("model.positions.Position", "model.analysis.positions.permutation_error"),
+}
+SOURCES[ALL] = tuple(names[0] for names in SOURCES.values())
 PAGE = Page(
     "Positional encoding",
     ":material/waves:",

@@ -1,10 +1,9 @@
 """The models of all schemes on one sentence and on held-out text, and in what they differ."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.order import SAME as SAME_OUTPUT
 from model.sources.handle import ModelHandle
@@ -13,9 +12,8 @@ from viz.digits import digits
 from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
 from viz.frame.page import Numbers
-from viz.frame.said import Said, head_name
+from viz.frame.said import head_name
 from viz.frame.view import View
-from viz.pages.ideas.positions.shared import Tab
 from viz.runs import Run, positions
 from viz.runs.positions import Family
 
@@ -26,32 +24,20 @@ NAMES = {
     "alibi": "ALiBi",
     "none": "None",
 }
-ACTS = {
-    "sinusoidal": "adds a wave to each embedding",
-    "learned": "adds a trained row to each embedding",
-    "rope": "rotates queries and keys",
-    "alibi": "lowers scores with distance",
-    "none": "does nothing",
-}
 FIELDS = {"max_seq_len": "context", "n_layers": "layers", "n_heads": "heads"}
 SHIFT = 64  # by how many positions the sentence is shifted, if the shortest context allows
 SAME = 1e-4  # a probability that changes by less than rounding does not depend on the position
 
 
-def described(family: Family) -> str:
-    """In what the models of the family differ, in a sentence or two: from configs and cards."""
-    if not family:
-        return ""
-    fields = [_field(field, of) for field, of in positions.differing(family).items()]
+def _differ(family: Family) -> str:
+    """In what the models differ by their configs, and whether numbers of them compare."""
+    differing = positions.differing(family)
+    fields = [f"{FIELDS.get(field, field)} ({_grouped(of)})" for field, of in differing.items()]
     besides = f", and in {', '.join(fields)}" if fields else " alone"
-    windows = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
-    trained = _grouped({scheme: n for scheme, n in windows.items() if n is not None})
-    ending = f" They were trained on windows of {trained} tokens." if trained else ""
-    return f"By their configs {len(family)} models differ in their positions{besides}.{ending}"
-
-
-def _field(field: str, of: Mapping[str, object]) -> str:
-    return f"{FIELDS.get(field, field)} ({_grouped(of)})"
+    said = f"By their configs {len(family)} models differ in their positions{besides}."
+    if differing.keys() <= {"max_seq_len"}:  # a trained table has an end
+        return said
+    return f"{said} So numbers beside each other do not compare schemes alone."
 
 
 def _grouped(of: Mapping[str, object]) -> str:
@@ -61,102 +47,70 @@ def _grouped(of: Mapping[str, object]) -> str:
     return ", ".join([*(str(value) for value, _ in usual), *rest])
 
 
-def _say_unlike(family: Family) -> None:
-    """Name each model that is not made as the others: numbers beside it do not compare."""
-    for scheme, fields in positions.unlike(family).items():
-        what = ", ".join(
-            f"{FIELDS.get(field, field)} {own} where the others have {usual}"
-            for field, (own, usual) in fields.items()
-        )
-        words.notice(
-            f"{family[scheme].name} does not compare with the others: it has {what}. Its "
-            "numbers differ by more than its scheme."
-        )
-
-
-def _found(view: View) -> tuple[Family, dict[str, Run]]:
-    """The models that are here, and their runs; those that are not, or are other, are named."""
+def _runs(view: View) -> tuple[Family, dict[str, Run]]:
+    """The models that are here, and their runs; those that are not are named."""
     family = positions.family(view.handle.device)
-    found = positions.side_by_side(family, view.sentence)
-    missing = [f"positions-{scheme}" for scheme in NAMES if scheme not in found]
-    if missing:
+    if missing := [f"positions-{scheme}" for scheme in NAMES if scheme not in family]:
         words.notice(f"Not found: {', '.join(missing)}. The others are compared.")
-    _say_unlike(family)
-    return family, found
+    return family, positions.side_by_side(family, view.sentence)
 
 
-def _patterns(view: View) -> Numbers:
+def patterns(view: View) -> Numbers:
     """The same head of each model on this sentence, or the nearest that all have."""
-    family, found = _found(view)
-    attention = [run.trace.attention for run in found.values()]
-    layer = min(view.layer, min(map(len, attention)) - 1)
-    head = min(view.head, min(records[layer].n_heads for records in attention) - 1)
-    records = {scheme: run.trace.attention[layer] for scheme, run in found.items()}
+    family, shown = _runs(view)
+    layer = min(view.layer, *(len(run.trace.attention) - 1 for run in shown.values()))
+    records = {scheme: run.trace.attention[layer] for scheme, run in shown.items()}
+    head = min(view.head, *(record.n_heads - 1 for record in records.values()))
     parts = [
-        Part(NAMES[scheme], found[scheme].trace.tokens, record.pattern[head], ~record.mask)
+        Part(NAMES[scheme], shown[scheme].trace.tokens, record.pattern[head], ~record.mask)
         for scheme, record in records.items()
     ]
     layout.show_chart(pattern_row(parts), key="patterns")
     if (layer, head) != (view.layer, view.head):
-        st.caption(f"The models have no {view.head_name}: this is the nearest they have.")
-    for scheme, run in found.items():
+        words.caption(f"The models have no {view.head_name}: this is the nearest they have.")
+    for scheme, run in shown.items():
         if run.n_cut:
             words.notice(
                 f"{NAMES[scheme]} has no position for the last {run.n_cut} tokens: its context "
                 f"ends at {run.trace.facts.max_seq_len}."
             )
-    checking = [run.checking for run in found.values()]
+    checking = [run.checking for run in shown.values()]
     inspector.checked(
-        f"{len(found)} models", lambda: [check for one in checking for check in one.result()]
+        f"{len(shown)} models", lambda: [check for one in checking for check in one.result()]
     )
     return {
         "head": head_name(layer, head),
-        "models": str(len(found)),
-        "differ": described(family),
+        "models": str(len(shown)),
+        "differ": _differ(family),
     }
 
 
-def _losses(view: View) -> Numbers:
+def losses(view: View) -> Numbers:
     """The loss of each model on held-out text, by position and by the length of the window."""
     family = positions.family(view.handle.device)
-    _say_unlike(family)
     trained = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
     stored = {scheme: positions.scores(handle) for scheme, handle in family.items()}
-    curves = [
-        LossCurve(NAMES[scheme], *_longest(windows))
-        for scheme, windows in stored.items()
-        if windows
-    ]
-    past = [f"{NAMES[scheme]} ({_extrapolates(handle)})" for scheme, handle in family.items()]
-    numbers = {"trained": _windows_in_words(trained), "past": ", ".join(past)}
-    if not curves:
+    lengths = sorted({length for windows in stored.values() for length in windows})
+    if not lengths:
         words.notice("No held-out scores are stored with these checkpoints.")
-        return numbers
-    layout.show_chart(loss_curves(curves, _common(trained)), key="losses")
-    table: dict[str, Sequence[Said]] = {"scheme": [NAMES[scheme] for scheme in stored]}
-    lengths = sorted({window for windows in stored.values() for window in windows})
+        return {}
+    ends = set(trained.values())
+    curves = [LossCurve(NAMES[x], *_longest(windows)) for x, windows in stored.items() if windows]
+    chart = loss_curves(curves, ends.pop() if len(ends) == 1 else None)
+    layout.show_chart(chart, key="losses")
+    columns = {"scheme": [NAMES[scheme] for scheme in stored]}
     for length in lengths:
-        table[f"{length} tokens"] = [
+        columns[f"{length} tokens"] = [
             digits(windows[length].bits_per_byte) if length in windows else "no row"
             for windows in stored.values()
         ]
-    words.table(table)
-    return numbers
-
-
-def _common(trained: Mapping[str, int | None]) -> int | None:
-    """The window all were trained on; None where they differ or one does not say."""
-    first, *others = set(trained.values())
-    return None if others else first
-
-
-def _windows_in_words(trained: Mapping[str, int | None]) -> str:
-    silent = [NAMES[scheme] for scheme, n in trained.items() if n is None]
+    columns["past the trained length"] = [
+        _extrapolates(stored[scheme], trained[scheme]) for scheme in stored
+    ]
+    words.table(columns)
     known = {scheme: n for scheme, n in trained.items() if n is not None}
-    parts = [f"Trained on windows of {_grouped(known)} tokens, as the cards say."] if known else []
-    if silent:
-        parts.append(f"How long those of {', '.join(silent)} were, no card says.")
-    return " ".join(parts)
+    windows = f"{_grouped(known)} tokens, as their cards say" if known else "a length no card says"
+    return {"windows": windows, "differ": _differ(family)}
 
 
 def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
@@ -166,82 +120,52 @@ def _longest(windows: dict[int, Evaluation]) -> tuple[np.ndarray, int]:
     return losses, length // len(losses)
 
 
-def _properties(view: View) -> Numbers:
-    """What each scheme is: counted in the model, found by shifting the sentence, or from losses."""
-    (family, found), text = _found(view), view.sentence
-    shifts = {
-        scheme: min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
-        for scheme, run in found.items()
-    }
-    changes = {scheme: _change(family[scheme], text, shift) for scheme, shift in shifts.items()}
-    columns: dict[str, Callable[[str], str]] = {
-        "scheme": NAMES.__getitem__,
-        "what it does": ACTS.__getitem__,
-        "parameters added": lambda scheme: _parameters(family[scheme]),
-        "shifted, a probability changes by": lambda scheme: _size(changes[scheme], shifts[scheme]),
-        "positions are": lambda scheme: _kind(family[scheme], text, changes[scheme]),
-        "loss past the trained length": lambda scheme: _extrapolates(family[scheme]),
-    }
-    cells = {name: [cell(x) for x in found] for name, cell in columns.items()}
-    words.table(cells)
-    inspector.export(view, {"Properties": lambda: tables.frame_csv(tables.frame(cells))})
-    return {"shift": str(SHIFT)}
-
-
-def _parameters(handle: ModelHandle) -> str:
-    added, total = positions.n_parameters(handle)
-    return f"{added:,} of {total:,}"
-
-
-def _change(handle: ModelHandle, text: str, shift: int) -> float | None:
-    """Largest change of a probability when the sentence is shifted; None without room to."""
-    if shift < 1:
-        return None
-    return positions.change_when_moved(handle, text, shift)
-
-
-def _size(change: float | None, shift: int) -> str:
-    if change is None:
-        return "no room to shift"
-    by = f" (shifted by {shift})" if shift < SHIFT else ""
-    return f"{change:.1e}{by}"
-
-
-def _kind(handle: ModelHandle, text: str, change: float | None) -> str:
-    """Which kind of positions there are, and the change that tells relative ones from none."""
-    if change is None:
-        return "not measured"
-    if change > SAME:
-        return "absolute"
-    rolled = positions.rolled(handle, text)
-    if rolled is None:
-        return "not measured"
-    kind = "relative" if rolled > SAME_OUTPUT else "none"
-    text = f"{rolled:.1e}" if rolled <= SAME_OUTPUT else digits(rolled, 2)
-    return f"{kind} (another order changes {text})"
-
-
-def _extrapolates(handle: ModelHandle) -> str:
+def _extrapolates(windows: dict[int, Evaluation], trained: int | None) -> str:
     """Loss beyond the trained length against the loss before its end, and what that means."""
-    windows, trained = positions.scores(handle), positions.trained_window(handle)
     if trained is None:
         return "trained length not known"
-    if not windows:
-        return "not measured"
-    losses, bin_size = _longest(windows)
-    if (trained // 2) % bin_size:
+    losses, bin_size = _longest(windows) if windows else (np.array([]), 1)
+    if not windows or (trained // 2) % bin_size:
         return "not measured"
     end = trained // bin_size
     if len(losses) <= end:
         return f"none: ends at {trained}"
     inside, beyond = losses[end // 2 : end].mean(), losses[end:].mean()
-    does = beyond <= inside
-    verdict = "extrapolates" if does else "does not extrapolate"
+    verdict = "extrapolates" if beyond <= inside else "does not extrapolate"
     return f"{digits(inside, 2)} → {digits(beyond, 2)}: {verdict}"
 
 
-TAB = Tab(
-    scenes={"patterns": _patterns, "losses": _losses, "properties": _properties},
-    wide=("patterns", "properties"),
-    source=tuple(positions.SOURCES.values()),
-)
+def properties(view: View) -> Numbers:
+    """What each scheme is: counted in the model, or found by shifting the sentence."""
+    family, shown = _runs(view)
+    found = [_measured(family[scheme], run, view.sentence) for scheme, run in shown.items()]
+    names = ("parameters added", "shifted, a probability changes by", "positions are")
+    cells = {
+        "scheme": [NAMES[scheme] for scheme in shown],
+        **dict(zip(names, zip(*found, strict=True), strict=True)),
+    }
+    words.table(cells)
+    inspector.export(view, {"Properties": lambda: tables.csv(cells)})
+    return {"shift": str(SHIFT)}
+
+
+def _measured(handle: ModelHandle, run: Run, text: str) -> tuple[str, str, str]:
+    """Parameters of the scheme, how much a shift changes, and which kind of positions these are."""
+    added, total = positions.n_parameters(handle)
+    counted = f"{added:,} of {total:,}"
+    shift = min(SHIFT, (run.trace.facts.max_seq_len or 0) - len(run.trace.tokens))
+    if shift < 1:
+        return counted, "no room to shift", "not measured"
+    change = positions.change_when_moved(handle, text, shift)
+    size = f"{change:.1e}{f' (shifted by {shift})' if shift < SHIFT else ''}"
+    return counted, size, "absolute" if change > SAME else _kind(handle, text)
+
+
+def _kind(handle: ModelHandle, text: str) -> str:
+    """Whether positions are relative or none, by what another order of the words changes."""
+    rolled = positions.rolled(handle, text)
+    if rolled is None:
+        return "not measured"
+    if rolled > SAME_OUTPUT:
+        return f"relative (another order changes {digits(rolled, 2)})"
+    return f"none (another order changes {rolled:.1e})"

@@ -14,7 +14,7 @@ from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.labels import visible
-from viz.pages.ideas.positions.shared import Tab
+from viz.pages.ideas import of_several
 from viz.runs import positions
 
 DOG = "dog bites man"
@@ -39,30 +39,33 @@ def _try_dog() -> None:
     state.put((SENTENCE, DOG), (TOKEN, TOKEN.default), (OTHER_TOKEN, OTHER_TOKEN.default))
 
 
-def _outputs(key: str, is_masked: bool, view: View) -> Numbers:
+def _outputs(view: View, key: str, *, is_masked: bool) -> Numbers:
     """What comes out for each token in both orders, with the model's mask or without one."""
     order = _order(view)
     found = positions.reordered(view.handle, view.sentence, order, is_masked)
     other = [view.tokens[i] for i in order]
     parts = [
-        Part("outputs, one order", view.tokens, found.first),
-        Part("outputs, the other order", other, found.second),
+        Part("one order", view.tokens, found.first),
+        Part("the other", other, found.second),
         Part("difference", view.tokens, found.difference),
     ]
     layout.show_chart(output_maps(parts), key=key)
-    words.token_row("One order", view.tokens)
-    words.token_row("The other", other)
-    if not is_masked:
-        verdicts.properties(positions.checks(view.handle, view.sentence))
-        inspector.formula("model.positions.Position")
-    most, largest = float(abs(found.difference).max()), float(abs(found.first).max())
-    label = Word(visible(view.tokens[int(abs(found.difference).max(axis=1).argmax())]))
-    where: Said = [f"{most:.1e}"] if most < 0.01 else [digits(most, 2), ", at “", label, "”"]
+    difference = abs(found.difference)
+    most, label = float(difference.max()), view.tokens[int(difference.max(axis=1).argmax())]
+    where: Said = (
+        [f"{most:.1e}"] if most < 0.01 else [digits(most, 2), ", at “", Word(visible(label)), "”"]
+    )
+    seen = own_mask(view.config, len(view.tokens)).sum(axis=1).tolist()
     return {
         "most": where,
-        "largest": digits(largest, 2),
+        "largest": digits(float(abs(found.first).max()), 2),
         "verdict": _verdict(order, found.error),
-        **_mask_in_words(view),
+        "mask": view.config.mask.replace("_", " "),
+        "counts": f"{', the next to '.join(map(str, seen[:3]))} token{'s' * (seen[:3] != [1])}",
+        "tells": "so the mask tells the model where each stands. This is how a model without "
+        "positions still learns order."
+        if len(set(seen)) > 1
+        else "so the mask tells these apart by which tokens they attend to, if at all.",
     }
 
 
@@ -75,24 +78,13 @@ def _verdict(order: tuple[int, ...], error: float) -> str:
     return f"Relative to that, {digits(error, 2)}: the order makes a difference."
 
 
-def _mask_in_words(view: View) -> dict[str, str]:
-    """Which mask the model has, how many tokens the first ones attend to, and what that tells."""
-    seen = own_mask(view.config, len(view.tokens)).sum(axis=1).tolist()
-    return {
-        "mask": view.config.mask.replace("_", " "),
-        "counts": f"{', the next to '.join(map(str, seen[:3]))} token{'s' * (seen[:3] != [1])}",
-        "tells": "so the mask tells the model where each stands. This is how a model without "
-        "positions still learns order."
-        if len(set(seen)) > 1
-        else "so the mask tells these apart by which tokens they attend to, if at all.",
-    }
+@of_several
+def unmasked(view: View) -> Numbers:
+    """Outputs in both orders where every token attends to every token."""
+    numbers = _outputs(view, "no-mask", is_masked=False)
+    verdicts.properties(positions.checks(view.handle, view.sentence))
+    inspector.formula("model.positions.Position")
+    return numbers
 
 
-TAB = Tab(
-    scenes={
-        "open": partial(_outputs, "no-mask", False),
-        "masked": partial(_outputs, "causal", True),
-    },
-    wide=("open", "masked"),
-    source=(positions.SOURCES["none"], "model.analysis.positions.permutation_error"),
-)
+masked = of_several(partial(_outputs, key="causal", is_masked=True))
