@@ -121,8 +121,9 @@ class Line:
     """Points (N,) and what joins them. A line without a name is in no legend.
 
     `between` are lower and upper ends at each point, bars or a band; `names` and `more` say more of
-    each point under the hand and in the table, `written` where on the figure its name stands. A
-    line that is `quiet` says nothing under the hand.
+    each point under the hand and in the table, `written` where on the figure its name stands, or
+    of `texts` its text; without a symbol it is as large as the pen says. A line that is `quiet`
+    says nothing under the hand.
     """
 
     x: Numbers
@@ -134,6 +135,7 @@ class Line:
     names: Texts = ()
     more: Mapping[str, Sequence[object] | np.ndarray] = field(default_factory=dict)
     written: str | Sequence[str] = ""
+    texts: Texts = ()
     shades: tuple[np.ndarray, Scale] | None = None
     quiet: bool = False
     in_legend: bool = True

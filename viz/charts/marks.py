@@ -48,7 +48,9 @@ def _line(drawing: Drawing, line: Line, series: Iterator[int]) -> Part:
     looks: Entries = {"line": stroke} if pen.dash else {}
     looks |= {"marker": _marker(drawing, line, color)} if pen.symbol else {}
     if line.written:
-        looks |= {"text": list(map(escape, line.names)), "textposition": line.written}
+        texts = list(map(escape, line.texts or line.names))
+        font = {"color": color} if pen.symbol else {"color": color, "size": pen.size}
+        looks |= {"text": texts, "textposition": line.written, "textfont": font}
     if line.between and not line.is_band:
         looks["error_y"] = _ends(line)
     trace = _trace(

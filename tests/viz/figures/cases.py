@@ -113,7 +113,7 @@ CASES = (
     shown(attribution.named_bars, ["<b>", "cat", "a name of many, many letters"],
           np.array([2.0, 0.5, -1.25]), "share", "T"),
     shown(attribution.named_bars, ["a"], np.array([0.75]), "share", "T"),
-    shown(beam.beam_tree, BEAM, "<root>"),
+    shown(beam.beam_tree, BEAM, "<root>", "The winner’s score is −0.34."),
     shown(blanks.paired_bars, WORDS,
           (blanks.Predicted("both sides", line(5)), blanks.Predicted("left", line(4, 2), 1)),
           title="T"),
