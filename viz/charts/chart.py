@@ -225,7 +225,11 @@ Mark = Line | Bars | Cells | Rule | Frame
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A figure before it is drawn. `says` is what no mark says, for those who do not see it."""
+    """A figure before it is drawn. `says` is what no mark says, for those who do not see it.
+
+    One that `scrolls` is wider than a narrow page, which shows this end of it: the title and the
+    colour bar stand there, and rows are named at both ends.
+    """
 
     title: str
     x: Axis
@@ -234,6 +238,7 @@ class Chart:
     says: str = ""
     height: int | None = None
     is_square: bool = False
+    scrolls: Literal["", "left", "right"] = ""
 
     def of(self, kind: type) -> list:
         """Its marks of one kind, in their order."""

@@ -207,10 +207,11 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
 def _bar_place(drawing: Drawing, scale: Scale) -> Entries:
     """What a colour bar has of its own: its name above where names of rows leave little room, and
     room below for words."""
-    place: Entries = {}
+    at_right = {"x": 1, "xanchor": "right"}
+    place: Entries = at_right if drawing.chart.scrolls == "right" else {}
     if scale.kind != "weight" and rows_room(drawing.y and drawing.y.shown) > WIDE_NAMES:
         title = color_bar(scale, drawing.colors)["title"] | {"side": "top"}
-        place = {"title": title, "len": BAR_PIXELS}
+        place = {**place, "title": title, "len": BAR_PIXELS}
     if not any(rule.text and rule.place[1] == "above" for rule in drawing.chart.of(Rule)):
         return place
     up = 1 + BAR_ABOVE / (drawing.height - BAR_TOP - drawing.below)
@@ -251,7 +252,7 @@ def _written(drawing: Drawing, cells: Cells, shares: np.ndarray) -> Entries:
         text=[text if is_there else "" for text, is_there
               in zip(marked, np.isfinite(shares).ravel(), strict=True)],
         mode="text",
-        textfont={"size": 12, "color": [ink_on(share, drawing.colors) for share in shares.ravel()]},
+        textfont={"size": 12, "color": ink_on(shares.ravel(), drawing.colors)},
         hoverinfo="skip",
         showlegend=False,
     )  # fmt: skip

@@ -4,6 +4,7 @@ A builder stands here again where it has another way to draw.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 
@@ -18,7 +19,7 @@ from viz.figures import (  # isort: skip
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
-from viz.charts.chart import Axis, Chart, Row, weights
+from viz.charts.chart import Axis, Chart, Row, from_zero, weights
 from viz.theme import LIGHT
 
 Drawn = go.Figure | Chart | Row
@@ -166,8 +167,9 @@ CASES = (
     shown(kernels.fitted_curve, (line(4, 0.1), line(4, 5)), (line(3), line(3, 2), line(3, 3)),
           (1.5, 2.5)),
     shown(kernels.weights_by_place, line(4), line(4, 0.1, 0.02), 1.3),
-    shown(lens.lens_map, lens_grid(5, 7), shares(3, 5), lens.probability_scale(), (1, 9)),
-    shown(lens.lens_map, lens_grid(15, 2), holes(3, 15), lens.entropy_scale(holes(3, 15)), (2, 14)),
+    shown(lens.lens_map, lens_grid(5, 7), weights("probability"), (1, 9)),
+    shown(lens.lens_map, replace(lens_grid(15, 2), entropy=holes(3, 15)),
+          from_zero("entropy", holes(3, 15), "nats"), (2, 14)),
     shown(lens.rank_curve, np.array([999, 4, 0]), 1, 4096, title="Rank of “<b>”"),
     shown(lens.rank_curve, np.arange(31), 30, 50, title="T"),
     shown(lens.most_likely_bars, WORDS[:4], line(4, 0.1, 0.05)[::-1], title="<b>"),
