@@ -147,7 +147,9 @@ class Drawing:
 
 
 def line_of(axis: Axis, place: str, labels: Labels | None) -> str:
-    """A line of an axis: its name and, bold, what is there with its unit."""
+    """A line of an axis: its name and, bold, what is there with its unit; of a bare one none."""
+    if labels is None and not axis.head:
+        return ""
     number = f"%{{{place}}}" if labels is not None else f"%{{{place}:{NUMBERS[axis.kind][0]}}}"
     words = f"{escape(axis.title)} " if axis.title else ""
     return f"{words}<b>{number}</b>{f' {escape(axis.unit)}' if axis.unit else ''}"
