@@ -163,14 +163,14 @@ def test_every_number_of_a_chart_is_in_its_table_and_its_ends_are_said() -> None
         "Title. Loss (nats) by x. a: from 3.500 at 1 to −1.500 at 4, highest 9.250 at 2. b: 7.125 "
         "at 2. bound: 5."
     )
-    assert columns(Row([chart, chart], 100))["x"] == 2 * table["x"]
+    assert columns(Row([chart, chart]))["x"] == 2 * table["x"]
 
 
 def test_of_a_map_that_is_too_large_a_line_is_said() -> None:
     values = np.broadcast_to(0.5, (2000, 1001))
     large = Chart("", Axis("x"), Axis("y"), [Cells(values, signed("value", np.ones(1)))])
     assert too_large(large).startswith("This map is not drawn: its 2,000 × 1,001 cells")
-    assert too_large(Row([large], 100)) == too_large(large)
+    assert too_large(Row([large])) == too_large(large)
     assert too_large(pattern_map(np.eye(3), np.ones((3, 3), bool), "abc", "")) == ""
 
 

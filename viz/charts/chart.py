@@ -257,15 +257,21 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Charts side by side that have one height and one scale of colours."""
+    """Charts side by side that have one height, in pixels, and one scale of colours."""
 
     charts: Sequence[Chart]
-    height: int
     gap: float = 0.02
     is_labelled_once: bool = False  # the row names stand at the first alone
+    tallest: int = 640
     says: str = ""
 
     @property
     def title(self) -> str:
         """What they are together."""
         return ", ".join(chart.title for chart in self.charts)
+
+    @property
+    def height(self) -> int:
+        """Pixels of the figure, which give every row room, within reason."""
+        rows = max(len(chart.y.names or ()) for chart in self.charts)
+        return min(max(170 + 22 * rows, 280), self.tallest)

@@ -54,7 +54,7 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     layout: Entries = {
         "template": _template(colors),
         "title": {"text": escape(chart.title)},
-        "height": drawing.height,
+        "height": chart.height or drawing.height + below,
         "margin": margin,
         "xaxis": _x_axis(drawing),
         "yaxis": _y_axis(drawing),

@@ -18,9 +18,7 @@ from viz.charts.chart import (
     numbered,
     signed,
 )
-from viz.labels import LINE
 
-HEIGHT = 380  # pixels
 SUM = "sum"
 DOT = Pen("text", None, size=4, opacity=0.6)
 Cell = tuple[int, int]  # a row and a column
@@ -36,7 +34,7 @@ def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
         pen=Pen("line", width=1, symbol=None),
         quiet=True,
     )
-    return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars], height=HEIGHT)
+    return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +92,7 @@ def part_map(
         hidden = Hidden(np.isnan(values), estimates.missing)
         cells, dots = Cells(values, scale, hidden, more=estimates.more(values)), estimates.dots
         says = estimates.says
-    height = max(HEIGHT, 150 + LINE * len(values))  # each layer has its label
-    return Chart(title, columns, rows, [cells, *dots, *frames], says, height)
+    return Chart(title, columns, rows, [cells, *dots, *frames], says)
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
@@ -108,7 +105,7 @@ def token_bars(labels: Sequence[str], values: np.ndarray, y: Axis, title: str,
     """A signed number of each token, (T,); `more` are others, (T,) each, by their names."""
     bars = Bars(values, ink=SIGN, more=more or {})
     x = Axis("", names=labels, numbered=True)
-    return Chart(title, x, y, [bars], height=HEIGHT)
+    return Chart(title, x, y, [bars])
 
 
 def named_bars(names: Sequence[str], values: np.ndarray, what: str, title: str) -> Chart:

@@ -7,8 +7,6 @@ import numpy as np
 
 from viz.charts.chart import Axis, Bars, Chart, tokens
 
-HEIGHT = 360
-
 
 class Predicted(NamedTuple):
     """What the tokens from `first` on cost in nats, (n,), and what they were predicted by."""
@@ -24,4 +22,4 @@ def paired_bars(text: Sequence[str], pair: tuple[Predicted, Predicted], title: s
         Bars(one.losses, one.name, range(one.first, one.first + len(one.losses))) for one in pair
     ]
     loss = Axis("−ln p", "nats", from_zero=True)
-    return Chart(title, tokens("", text), loss, bars, height=HEIGHT)
+    return Chart(title, tokens("", text), loss, bars)

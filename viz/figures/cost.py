@@ -33,5 +33,4 @@ def operation_lines(
         Axis("operations", kind="count", is_log=True),
         lines,
         f"The model: {model}.",
-        height=380,
     )

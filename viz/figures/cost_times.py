@@ -7,7 +7,6 @@ import numpy as np
 
 from viz.charts.chart import Axis, Chart, Line, Pen
 
-HEIGHT = 460  # pixels
 BY_LENGTH, BY_WORK = "a + b·n + c·n²", "start + operations / rate"
 
 
@@ -64,5 +63,4 @@ def pass_times(
             Line([n, n], middle, "predicted", Pen(3, None, 2, "diamond-open", 12), (low, high)),
             Line([n], [forecast.median], "then measured", Pen(2, None, 2, "square", 11)),
         ],
-        height=HEIGHT,
     )

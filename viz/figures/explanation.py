@@ -8,7 +8,6 @@ import numpy as np
 from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Scale, signed
 from viz.figures.attribution import Estimates
 
-HEIGHT = 440
 RINGS = (1, 2, 3, "frame")
 RELATIVE = Scale("of the row’s largest", -1.0, 1.0, "signed")
 
@@ -50,7 +49,7 @@ def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str]) -> Chart:
     ]  # fmt: skip
     measure, unit = words
     y = Axis("lost without the edge", unit)
-    return Chart(title, Axis(measure), y, [dots, *rings], estimates.says, HEIGHT)
+    return Chart(title, Axis(measure), y, [dots, *rings], estimates.says, height=440)
 
 
 def token_rows(rows: Mapping[str, np.ndarray], labels: Sequence[str], title: str) -> Chart:

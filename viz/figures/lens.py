@@ -15,7 +15,6 @@ LEAST_COLUMNS = 9  # room for so many, so that a short sentence is not drawn in 
 PHONE = 7  # columns that are readable on a phone; more scroll there
 PAGE = 14  # and on half a page
 HOVER_CHARACTERS = 40
-CHART_HEIGHT = 380
 MARGIN_OF_RANKS = 10**0.15  # beyond the first and the last rank
 
 
@@ -114,11 +113,11 @@ def rank_curve(rank: np.ndarray, chosen: int, vocab_size: int, title: str) -> Ch
     ticks = {10**power: f"{10**power:,}" for power in range(len(str(vocab_size)))}
     ends = worst * MARGIN_OF_RANKS, 1 / MARGIN_OF_RANKS
     y = Axis("rank, 1 on top", kind="count", is_log=True, ends=ends, ticks=ticks)
-    return Chart(title, Axis("after layer", names=names), y, [curve, ring], height=CHART_HEIGHT)
+    return Chart(title, Axis("after layer", names=names), y, [curve, ring])
 
 
 def most_likely_bars(words: Sequence[str], probs: np.ndarray, title: str) -> Chart:
     """The most likely tokens of one cell and their probabilities, (K,)."""
     bars = Bars(probs, ink="accent", is_written=True)
     x = Axis("probability", ends=(0, 1.12), ticks=(0, 0.25, 0.5, 0.75, 1))
-    return Chart(title, x, Axis("", names=words), [bars], height=CHART_HEIGHT)
+    return Chart(title, x, Axis("", names=words), [bars])

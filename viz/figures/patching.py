@@ -8,9 +8,7 @@ import numpy as np
 from viz.charts.chart import Axis, Cells, Chart, Hidden, Line, Pen, Scale, around, numbered
 from viz.figures.attribution import Estimates
 
-ROW_PIXELS, LEAST_HEIGHT = 26, 250
 WHOLE = Scale("recovered (1 = all)", -1.0, 1.0, "signed")
-SCATTER_HEIGHT = 380
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,6 @@ def patch_map(grid: Grid) -> Chart:
         numbered("layer", "L", len(shares)),
         [cells, *estimates.dots, *framed],
         estimates.says,
-        max(LEAST_HEIGHT, 160 + ROW_PIXELS * len(shares)),
     )
 
 
@@ -56,4 +53,4 @@ def estimate_scatter(exact: Mapping[str, np.ndarray], estimate: Mapping[str, np.
     equal = Line(ends, ends, pen=Pen("muted", "dot", 1, None), quiet=True)
     x, y = Axis("estimate: gradient × difference"), Axis("exact, recovered")
     title = "Every cell: estimate and exact"
-    return Chart(title, x, y, [*points, equal], height=SCATTER_HEIGHT)
+    return Chart(title, x, y, [*points, equal])

@@ -22,8 +22,6 @@ from viz.charts.chart import (
     weights,
 )
 
-CURVES_HEIGHT = 380
-MAP_HEIGHT = 420
 MOST_WRITTEN = 16  # bars with room for their numbers
 TURN = 2 * np.pi
 
@@ -36,7 +34,7 @@ def angle_map(frequencies: np.ndarray, n_positions: int) -> Chart:
     turns = np.outer(np.arange(n_positions), frequencies) / TURN % 1
     cells = Cells(turns, Scale("angle", 0.0, 1.0, "cyclic", unit="of a turn"))
     pair, position = (Axis(name, kind="whole") for name in ("pair", "position"))
-    return Chart("Angle by position and pair", pair, position, [cells], height=MAP_HEIGHT)
+    return Chart("Angle by position and pair", pair, position, [cells])
 
 
 def slope_bars(slopes: np.ndarray, title: str) -> Chart:
@@ -44,7 +42,7 @@ def slope_bars(slopes: np.ndarray, title: str) -> Chart:
     texts = [f"{slope:.4g}" for slope in slopes] if len(slopes) <= MOST_WRITTEN else ()
     y = Axis("slope", is_log=True, ends=(slopes.min() / 2, slopes.max() * 2))
     heads = numbered("head", "H", len(slopes))
-    return Chart(title, heads, y, [Bars(slopes, texts=texts)], height=CURVES_HEIGHT)
+    return Chart(title, heads, y, [Bars(slopes, texts=texts)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +67,7 @@ def output_maps(parts: Sequence[Part], share: float = 1.0) -> Row:
         Chart(part.title, dimension, tokens("token", part.tokens), [Cells(part.values, scale)])
         for part in parts
     ]
-    return Row(charts, int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640)), gap=0.1)
+    return Row(charts, gap=0.1)
 
 
 def pattern_row(parts: Sequence[Part]) -> Row:
@@ -82,7 +80,7 @@ def pattern_row(parts: Sequence[Part]) -> Row:
         queries = Axis("query", names=names, numbered=True, ends=(n - 0.5, -0.5))
         hidden = None if part.hidden is None else Hidden(part.hidden)
         charts.append(Chart(part.title, keys, queries, [Cells(part.values, weights(), hidden)]))
-    return Row(charts, MAP_HEIGHT, gap=0.015, is_labelled_once=True)
+    return Row(charts, gap=0.015, is_labelled_once=True, tallest=420)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,4 +103,4 @@ def loss_curves(curves: Sequence[LossCurve], n_trained: int | None) -> Chart:
     ended = [Rule("x", n_trained, "training ended here")] if n_trained else []
     title = "Loss by position on held-out text"
     x, y = Axis("position in the window"), Axis("loss", "nats per token")
-    return Chart(title, x, y, [*lines, *ended], height=CURVES_HEIGHT)
+    return Chart(title, x, y, [*lines, *ended])

@@ -11,7 +11,6 @@ from viz.charts.figure import figure
 from viz.labels import NO_SPACE, told_apart, visible
 from viz.theme import Palette
 
-ROW_PIXELS = 26
 HANDLE = 14  # pixels from its middle to its edge
 LEAST_REACH = 6.0
 ROOM = 2 * "\u00a0"  # by which a name keeps clear of its handle
@@ -43,8 +42,8 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
 def _arrow(name: str, end: np.ndarray, ink: int) -> Line:
     side = "middle right" if end[0] >= 0 else "middle left"
     pen = Pen(ink, width=3, symbol="arrow", size=(0, 16))
-    return Line([0, end[0]], [0, end[1]], name, pen, texts=["", f"{ROOM}{name}{ROOM}"], written=side,
-                in_legend=False)  # fmt: skip
+    texts = ["", f"{ROOM}{name}{ROOM}"]
+    return Line([0, end[0]], [0, end[1]], name, pen, texts=texts, written=side, in_legend=False)
 
 
 def _handle(end: np.ndarray, colors: Palette) -> dict[str, Any]:
@@ -92,5 +91,4 @@ def nearest_bars(
     more = {"id": list(map(str, ids)), "length": lengths}
     inks = ["muted" if i == token else 0 for i in ids]
     bars = Bars(values, ink=inks, is_written=True, more=more)
-    height = 104 + ROW_PIXELS * len(labels)
-    return Chart(title, Axis(name), Axis("token", names=labels), [bars], height=height)
+    return Chart(title, Axis(name), Axis("token", names=labels), [bars])
