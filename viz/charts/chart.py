@@ -19,6 +19,11 @@ SIGN = "by sign"  # the ink of bars that are orange above 0 and blue below
 Kind = Literal["plain", "whole", "count", "share", "power", "bytes"]
 
 
+def head(name: str, unit: str) -> str:
+    """A name with its unit, if any, as it stands on an axis and over a column."""
+    return f"{name} ({unit})" if unit else name
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
     """What is laid out in one direction: its name, its unit, how its numbers are written.
@@ -37,12 +42,11 @@ class Axis:
     from_zero: bool = False
     ends: tuple[float, float] | None = None
     ticks: Sequence[float] | Mapping[float, str] | None = None
-    is_up: bool = False  # the first name is at the foot: layers, as the stream goes through them
 
     @property
     def head(self) -> str:
-        """Its name with the unit, as it stands on the axis and over a column."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
+        """Its name with the unit."""
+        return head(self.title, self.unit)
 
 
 def tokens(title: str, found: Texts) -> Axis:
@@ -72,7 +76,7 @@ class Scale:
     @property
     def head(self) -> str:
         """Its name with the unit."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
+        return head(self.name, self.unit)
 
 
 def weights(name: str = "attention weight") -> Scale:
@@ -157,8 +161,12 @@ class Bars:
     is_written: bool = False
     is_stacked: bool = False
     width: float | None = None
-    opacity: Sequence[float] | None = None
     more: Mapping[str, Sequence[object] | np.ndarray] = field(default_factory=dict)
+
+    @property
+    def places(self) -> Numbers:
+        """Where the bars stand."""
+        return range(len(self.values)) if self.at is None else self.at
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,13 +262,17 @@ class Chart:
         """Whether its bars lie below each other: where the rows have the names."""
         return bool(self.of(Bars)) and self.y.names is not None
 
+    @property
+    def sides(self) -> tuple[Axis, Axis]:
+        """The axis of places, and that of numbers."""
+        return (self.y, self.x) if self.is_sideways else (self.x, self.y)
+
 
 @dataclass(frozen=True, eq=False)
 class Row:
     """Charts side by side that have one height, in pixels, and one scale of colours."""
 
     charts: Sequence[Chart]
-    gap: float = 0.02
     is_labelled_once: bool = False  # the row names stand at the first alone
     tallest: int = 640
     says: str = ""
@@ -269,6 +281,11 @@ class Row:
     def title(self) -> str:
         """What they are together."""
         return ", ".join(chart.title for chart in self.charts)
+
+    @property
+    def gap(self) -> float:
+        """The share of the width between two, with room for row names where each has them."""
+        return 0.02 if self.is_labelled_once else 0.1
 
     @property
     def height(self) -> int:

@@ -108,7 +108,7 @@ def _y_axis(drawing: Drawing) -> Entries:
     chart = drawing.chart
     found = _axis(drawing, chart.y, drawing.y, _values(chart, "y"))
     is_down = chart.cells is not None or drawing.y is not None
-    if is_down and not chart.y.is_up and chart.y.ends is None:
+    if is_down and chart.y.ends is None:
         found["autorange"] = "reversed"
     if chart.cells is not None:
         found["showgrid"] = False

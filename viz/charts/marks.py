@@ -118,9 +118,9 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
     chart, values = drawing.chart, np.asarray(bars.values, float)
     is_sideways = chart.is_sideways
     labels = drawing.y if is_sideways else drawing.x
-    names, numbers = (chart.y, chart.x) if is_sideways else (chart.x, chart.y)
+    names, numbers = chart.sides
     where, what = ("y", "x") if is_sideways else ("x", "y")
-    at = range(len(values)) if bars.at is None else bars.at
+    at = bars.places
     clipped_names = [labels.full[int(i)] for i in at] if labels and labels.is_clipped else ()
     own = {} if bars.starts is None else {numbers.title: values}
     customdata, more = further(clipped_names, own | dict(bars.more))
@@ -128,7 +128,6 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
     value = line_of(replace(numbers, title="in all") if own else numbers, what, None)
     texts = [digits(float(x), 3) for x in values] if bars.is_written else bars.texts
     written = {"text": list(map(escape, texts)), "textposition": "outside", "cliponaxis": False}
-    marker: Entries = {"color": _inks(drawing, bars, values, series)}
     trace = _trace(
         "bar",
         **{what: values, where: list(at) if labels is None else labels.at(at)},
@@ -136,7 +135,7 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
         name=escape(bars.name) or None,
         base=None if bars.starts is None else list(bars.starts),
         width=bars.width,
-        marker=marker | ({} if bars.opacity is None else {"opacity": list(bars.opacity)}),
+        marker={"color": _inks(drawing, bars, values, series)},
         customdata=customdata,
         hovertemplate=hover(bold(bars.name), *first, *([] if own else [value]), *more,
                              *([value] if own else [])),
@@ -272,28 +271,23 @@ def hatch_path(hidden: np.ndarray) -> str:
 
 @lru_cache(maxsize=16)
 def _strokes(shape: tuple[int, int], cells: bytes) -> str:
+    """From lower left to upper right, where rows count downward."""
     hidden = np.frombuffer(cells, bool).reshape(shape)
     n_rows, n_columns = shape
     strokes = []
-    for total in range(n_rows + n_columns - 1):
-        run, end = None, (0.0, 0.0)
-        for row in range(min(total, n_rows - 1), max(0, total - n_columns + 1) - 1, -1):
-            column = total - row
-            if hidden[row, column]:
-                run = (column - 0.5, row + 0.5) if run is None else run
-                end = (column + 0.5, row - 0.5)
-            elif run is not None:
-                strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
-                run = None
-        if run is not None:
-            strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
+    for total in range(n_rows + n_columns - 1):  # of row and column
+        first = max(0, total - n_rows + 1)
+        columns = np.arange(first, min(total, n_columns - 1) + 1)
+        there = hidden[total - columns, columns].astype(int)
+        ends = first + np.flatnonzero(np.diff(there, prepend=0, append=0)) - 0.5
+        strokes += [f"M{x0},{total - x0}L{x1},{total - x1}" for x0, x1 in ends.reshape(-1, 2)]
     return "".join(strokes)
 
 
 def _rule(drawing: Drawing, rule: Rule, series: Iterator[int]) -> Part:
     """Plotly places lines by value but words, on a logarithmic axis, by their logarithm."""
     along, other = rule.axis, {"x": "y", "y": "x"}[rule.axis]
-    is_log = (drawing.chart.x if along == "x" else drawing.chart.y).is_log
+    is_log = getattr(drawing.chart, along).is_log
     color = drawing.color(rule.ink)
     shape = {
         "type": "line",

@@ -25,7 +25,7 @@ def error_lines(sizes: Sequence[int], errors: Mapping[str, np.ndarray], chosen: 
 def tile_bars(scores: np.ndarray, text: Sequence[str], maxima: np.ndarray, size: int) -> Chart:
     """One query's scores, (n,), and the running maximum after each tile that is done, (tiles,)."""
     n_done = min(len(maxima) * size, len(scores))
-    bars = Bars(scores, "score", opacity=[1.0] * n_done + [0.3] * (len(scores) - n_done))
+    bars = Bars(scores, "score", ink=[0] * n_done + ["muted"] * (len(scores) - n_done))
     ends = [min((tile + 1) * size, len(scores)) - 1 for tile in range(len(maxima))]
     pen = Pen(1, width=3, symbol="diamond", size=9, shape="vh")
     borders = [Rule("x", at - 0.5, ink="muted") for at in range(size, len(scores), size)]

@@ -67,7 +67,7 @@ def output_maps(parts: Sequence[Part], share: float = 1.0) -> Row:
         Chart(part.title, dimension, tokens("token", part.tokens), [Cells(part.values, scale)])
         for part in parts
     ]
-    return Row(charts, gap=0.1)
+    return Row(charts)
 
 
 def pattern_row(parts: Sequence[Part]) -> Row:
@@ -80,7 +80,7 @@ def pattern_row(parts: Sequence[Part]) -> Row:
         queries = Axis("query", names=names, numbered=True, ends=(n - 0.5, -0.5))
         hidden = None if part.hidden is None else Hidden(part.hidden)
         charts.append(Chart(part.title, keys, queries, [Cells(part.values, weights(), hidden)]))
-    return Row(charts, gap=0.015, is_labelled_once=True, tallest=420)
+    return Row(charts, is_labelled_once=True, tallest=420)
 
 
 @dataclass(frozen=True, eq=False)
