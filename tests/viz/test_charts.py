@@ -20,7 +20,7 @@ from viz.charts.room import label_width, rows_room
 from viz.charts.sent import sent
 from viz.charts.table import columns, picked
 from viz.charts.words import words
-from viz.figures.schemes import Part, output_maps
+from viz.figures.schemes import Part, vector_maps
 from viz.figures.token_maps import pattern_map
 from viz.frame.tables import chart_csv
 from viz.theme import DARK, LIGHT, Palette
@@ -192,7 +192,7 @@ def test_a_whole_turn_has_the_colour_of_none_and_a_half_has_not(colors: Palette)
 @pytest.mark.parametrize("n_tokens", [1, 4, 40])
 def test_the_colour_bar_of_a_row_keeps_clear_of_the_titles(n_tokens: int) -> None:
     text = [f" t{i}" for i in range(n_tokens)]
-    row = output_maps([Part(name, text, np.ones((n_tokens, 5))) for name in "abc"])
+    row = vector_maps([Part(name, text, np.ones((n_tokens, 5))) for name in "abc"])
     drawn = go.Figure(figure(row, LIGHT))
     (bar,) = (x.colorbar for x in drawn.data if x.showscale)
     pixels = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b

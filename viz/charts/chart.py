@@ -273,7 +273,6 @@ class Row:
     """Charts side by side that have one height, in pixels, and one scale of colours."""
 
     charts: Sequence[Chart]
-    is_labelled_once: bool = False  # the row names stand at the first alone
     tallest: int = 640
     says: str = ""
 
@@ -281,6 +280,12 @@ class Row:
     def title(self) -> str:
         """What they are together."""
         return ", ".join(chart.title for chart in self.charts)
+
+    @property
+    def is_labelled_once(self) -> bool:
+        """Whether the row names stand at the first alone: those of all are the same, or fewer."""
+        names = [list(chart.y.names or ()) for chart in self.charts]
+        return all(own == names[0][: len(own)] for own in names)
 
     @property
     def gap(self) -> float:

@@ -5,18 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.charts.chart import (
-    Axis,
-    Cells,
-    Chart,
-    Line,
-    Pen,
-    Row,
-    Rule,
-    Scale,
-    signed,
-    tokens,
-)
+from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Rule, Scale, signed
 from viz.digits import HOVER
 from viz.theme import Palette, color_scale, template
 
@@ -99,16 +88,3 @@ def similarity_map(
     """How similar the vectors of every two positions are, (T, T), cosine from −1 to 1."""
     cells = Cells(similarity, Scale("cosine", -1.0, 1.0, "signed"))
     return Chart(title, POSITION, POSITION, [cells], says, is_square=True)
-
-
-def sum_maps(
-    embed: np.ndarray, positions: np.ndarray, total: np.ndarray, text: Sequence[str]
-) -> Row:
-    """Embedding + position = input, each (T, D), in one colour scale."""
-    parts = {"embedding": embed, "+ position": positions, "= input": total}
-    scale = signed("value", np.concatenate(list(parts.values())))
-    charts = [
-        Chart(name, DIMENSION, tokens("token", text), [Cells(values, scale)])
-        for name, values in parts.items()
-    ]
-    return Row(charts, is_labelled_once=True)

@@ -55,12 +55,13 @@ class Part:
     hidden: np.ndarray | None = None
 
 
-def output_maps(parts: Sequence[Part], share: float = 1.0) -> Row:
-    """Outputs of two orders and their difference, each (T, D), all in one colour scale.
+def vector_maps(parts: Sequence[Part], share: float = 1.0, n_scaled: int = 2) -> Row:
+    """Vectors of tokens, such as outputs of two orders and their difference, (T, D) each.
 
-    It ends where this `share` of the outputs lies; what is larger has the colour of the end.
+    The one colour scale ends where this `share` of the first `n_scaled` lies; what is larger has
+    the colour of the end.
     """
-    reach = np.concatenate([part.values for part in parts[:2]])
+    reach = np.concatenate([part.values for part in parts[:n_scaled]])
     scale = signed("value", np.quantile(np.abs(reach), [share]) if share < 1 else reach)
     dimension = Axis("dimension", kind="whole")
     charts = [
@@ -80,7 +81,7 @@ def pattern_row(parts: Sequence[Part]) -> Row:
         queries = Axis("query", names=names, numbered=True, ends=(n - 0.5, -0.5))
         hidden = None if part.hidden is None else Hidden(part.hidden)
         charts.append(Chart(part.title, keys, queries, [Cells(part.values, weights(), hidden)]))
-    return Row(charts, is_labelled_once=True, tallest=420)
+    return Row(charts, tallest=420)
 
 
 @dataclass(frozen=True, eq=False)

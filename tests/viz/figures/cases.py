@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from model.analysis.merges import Node
 
 from viz.figures import (  # isort: skip
-    ablation, attribution, beam, blanks, block, cache, cheaper, cost, cost_times, depth,
+    ablation, attribution, beam, blanks, block, cache, cheaper, cost, depth,
     explanation, heads, kernels, lens, masks, merges, patches, patching, positions,
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
@@ -98,7 +98,7 @@ CLOUD = explanation.Cloud(
 )  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
-FORECAST = cost_times.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
+FORECAST = cost.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
 
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
@@ -144,10 +144,10 @@ CASES = (
           ["stories", "GPT-2"]),
     shown(cost.operation_lines, [16, 64, 1024],
           {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}, "GPT-2"),
-    shown(cost_times.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
+    shown(cost.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
           [32, 48, 64],
-          [cost_times.Curve(cost_times.BY_LENGTH, line(3, 10), line(3, 9), line(3, 12)),
-           cost_times.Curve(cost_times.BY_WORK, line(3, 20), line(3, 18), line(3, 25))], FORECAST),
+          [cost.Curve(cost.BY_LENGTH, line(3, 10), line(3, 9), line(3, 12)),
+           cost.Curve(cost.BY_WORK, line(3, 20), line(3, 18), line(3, 25))], FORECAST),
     shown(depth.gradient_lines, [2, 4, 8],
           {"pre, with": line(3), "post, with": line(3, 2), "pre": line(3, 3), "post": line(3, 4)},
           title="T", x="blocks"),
@@ -202,7 +202,6 @@ CASES = (
     shown(positions.dimension_curves, grid(5, 4), [3, 1], n_used=2),
     shown(positions.dimension_curves, grid(91, 2), [1], n_used=3),
     shown(positions.similarity_map, grid(3, 3) / 3),
-    shown(positions.sum_maps, grid(5, 3), grid(5, 3, 0.5), grid(5, 3, 2), WORDS),
     shown(recurrence.accuracy_lines, {"RNN": ([2, 4], line(2, 0.3)), "both": ([3, 6], line(2)),
                                        "attention": ([1, 7], line(2, 0.4))}, 4, title="T"),
     shown(recurrence.alignment_map, shares(3, 4), (LAYERS, WORDS[:4]), 1, title="T"),
@@ -226,8 +225,9 @@ CASES = (
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
-    shown(schemes.output_maps, maps(4, 3)),
-    shown(schemes.output_maps, maps(4, 3), share=0.5),
+    shown(schemes.vector_maps, maps(4, 3)),
+    shown(schemes.vector_maps, [*maps(4, 3)[:2], schemes.Part("c", WORDS[:4], grid(4, 3, 2))],
+          share=0.5, n_scaled=3),
     shown(schemes.pattern_row, [*maps(3, 3), schemes.Part("d", WORDS[:2], shares(2, 2))]),
     shown(schemes.loss_curves, [schemes.LossCurve("RoPE", line(3), 8),
                                 schemes.LossCurve("ALiBi", line(4, 2), 4)], n_trained=16),
@@ -242,8 +242,8 @@ CASES = (
     shown(similarity.nearest_bars, WORDS[:2], (np.array([7, 3]), line(2, -1), line(2)), 4,
           words=("cosine", "T")),
     shown(token_maps.mask_map, causal(5, 5), WORDS),
-    shown(token_maps.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),
-    shown(token_maps.score_map, grid(5, 5), causal(5, 5), WORDS, title="T", scale_of=grid(5, 5)),
+    shown(token_maps.signed_map, grid(5, 5), causal(5, 5), (WORDS, WORDS), "score", "T",
+          scale_of=np.array([3.0, -7.5])),
     shown(token_maps.pattern_map, shares(5, 5), causal(5, 5), WORDS, title="T"),
     shown(token_maps.pattern_map, shares(100, 100), causal(100, 100),
           [f" t{i}" for i in range(100)], title="T"),

@@ -8,7 +8,7 @@ from model.analysis.sizes import Shape, parameters, pass_operations
 from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
-from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
+from viz.figures.cost import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
 from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said

@@ -7,7 +7,7 @@ from model.analysis.positions import rope_scores, rotation_speeds
 from viz.digits import digits
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
-from viz.figures.token_maps import score_map
+from viz.figures.token_maps import signed_map
 from viz.formulas import distance_with_numbers
 from viz.frame import controls, inspector, layout, scenes, verdicts, words
 from viz.frame.page import Numbers
@@ -95,6 +95,7 @@ def _scores(view: View) -> Numbers:
     """Scores had nothing been rotated, and as the model has them."""
     record, (q, k) = view.record, _unrotated(view)
     before, after = q @ k.T / np.sqrt(q.shape[-1]), record.scores[view.head]
+    both = view.tokens, view.tokens
     seen = np.stack([before[record.mask], after[record.mask]])
     named = {
         "scores-before": (before, "before RoPE"),
@@ -102,9 +103,7 @@ def _scores(view: View) -> Numbers:
     }
     layout.show_charts(
         {
-            key: score_map(
-                values, record.mask, view.tokens, f"{view.head_name}: {when}", scale_of=seen
-            )
+            key: signed_map(values, record.mask, both, "score", f"{view.head_name}: {when}", seen)
             for key, (values, when) in named.items()
         }
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from viz.digits import digits
-from viz.figures.positions import sum_maps
+from viz.figures.schemes import Part, vector_maps
 from viz.formulas import operand, with_base
 from viz.frame import inspector, layout, state
 from viz.frame.page import Numbers
@@ -45,7 +45,9 @@ def embedding_sum(view: View) -> Numbers:
     """Embedding + position = input, for the typed sentence."""
     trace = view.run.trace
     total = trace.residuals[0].resid_pre
-    layout.show_chart(sum_maps(trace.embed, trace.positions, total, trace.tokens), key="sum")
+    parts = {"embedding": trace.embed, "+ position": trace.positions, "= input": total}
+    maps = [Part(name, trace.tokens, values) for name, values in parts.items()]
+    layout.show_chart(vector_maps(maps, n_scaled=3), key="sum")
     token = len(trace.tokens) - 1
     inspector.numbers(
         rf"{operand(trace.embed[token, 0])} \;+\; ({operand(trace.positions[token, 0])}) \;=\; "
