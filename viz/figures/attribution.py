@@ -1,7 +1,7 @@
 """Shares in a logit as charts: a waterfall, maps of parts, signed bars over tokens and by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,9 +14,9 @@ from viz.charts.chart import (
     Hidden,
     Line,
     Pen,
+    Scale,
     around,
     numbered,
-    signed,
 )
 
 SUM = "sum"
@@ -41,18 +41,20 @@ def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
 class Estimates:
     """Which values of a map are estimates, what all were estimated, (rows, columns) each.
 
-    `missing` is said of a cell that has neither.
+    `missing` is said of a cell that has neither, the numbers `beside` of each.
     """
 
     cells: np.ndarray
     values: np.ndarray
     missing: str = "not computed yet"
+    beside: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def more(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """What is said of each value: whether it is exact, and what it was estimated."""
         known = np.where(self.cells, "estimate", "exact").astype(object)
         known[np.isnan(values)] = ""
-        return {"value": known} | ({} if np.isnan(self.values).all() else {"estimate": self.values})
+        estimates = {} if np.isnan(self.values).all() else {"estimate": self.values}
+        return {**self.beside, "value": known, **estimates}
 
     @property
     def dots(self) -> list[Line]:
@@ -72,27 +74,25 @@ class Estimates:
 def part_map(
     axes: tuple[Axis, Axis],
     values: np.ndarray,
-    what: tuple[str, str],
+    scale: Scale,
     title: str,
     *,
     chosen: Cell | None = None,
     off: Sequence[Cell] = (),
     estimates: Estimates | None = None,
 ) -> Chart:
-    """A signed number of each part, rows and columns; `what`: its name and its unit.
+    """A number of each part, rows and columns.
 
     The chosen part is framed, those that are off are marked, and estimates have a dot.
     """
     rows, columns = axes
     frames = [around(cell, "dot", "text", "off") for cell in off]
     frames += [] if chosen is None else [around(chosen)]
-    scale = signed(what[0], values, what[1])
-    cells, dots, says = Cells(values, scale), [], ""
-    if estimates is not None:
-        hidden = Hidden(np.isnan(values), estimates.missing)
-        cells, dots = Cells(values, scale, hidden, more=estimates.more(values)), estimates.dots
-        says = estimates.says
-    return Chart(title, columns, rows, [cells, *dots, *frames], says)
+    if estimates is None:
+        return Chart(title, columns, rows, [Cells(values, scale, gap=1), *frames])
+    hidden = Hidden(np.isnan(values), estimates.missing)
+    cells = Cells(values, scale, hidden, more=estimates.more(values), gap=1)
+    return Chart(title, columns, rows, [cells, *estimates.dots, *frames], estimates.says)
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:

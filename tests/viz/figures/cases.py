@@ -19,7 +19,7 @@ from viz.figures import (  # isort: skip
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
-from viz.charts.chart import Axis, Chart, Row, from_zero, weights
+from viz.charts.chart import Axis, Chart, Row, from_zero, signed, weights
 from viz.theme import LIGHT
 
 Drawn = go.Figure | Chart | Row
@@ -105,11 +105,12 @@ CASES = (
     shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
     shown(ablation.weight_map, shares(3, 5), (WORDS[:3], WORDS), causal(3, 5), "T"),
     shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),
-    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4), ("cost", "nats"),
-          "T", chosen=(1, 2), off=[(0, 3)],
-          estimates=attribution.Estimates(grid(3, 4) > 0.3, grid(3, 4, -2))),
+    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4),
+          signed("cost", holes(3, 4), "nats"), "T", chosen=(1, 2), off=[(0, 3)],
+          estimates=attribution.Estimates(
+              grid(3, 4) > 0.3, grid(3, 4, -2), beside={"metric": grid(3, 4, 2)})),
     shown(attribution.part_map, attribution.head_axes([f"L{i}" for i in range(30)], 33),
-          grid(30, 33), ("cost", ""), "T"),
+          grid(30, 33), signed("cost", grid(30, 33)), "T"),
     shown(attribution.token_bars, ["The", "<b>", "cat"], grid(1, 3, -0.2)[0], Axis("change"), "T"),
     shown(attribution.named_bars, ["<b>", "cat", "a name of many, many letters"],
           np.array([2.0, 0.5, -1.25]), "share", "T"),
@@ -186,13 +187,9 @@ CASES = (
     shown(patches.similarity_grid, grid(4, 4), title="T"),
     shown(patches.distance_curve, grid(3, 4, 2), title="T"),
     shown(patches.without_map, shares(1, 9)[0], title="T"),
-    shown(patching.patch_map, patching.Grid(
-        "T", grid(3, 4), grid(3, 4, 2), attribution.Estimates(grid(3, 4) > 0.2, grid(3, 4, -2)),
-        WORDS[:4], "position", (1, 3))),
-    shown(patching.patch_map, patching.Grid(
-        "T", grid(2, 50), grid(2, 50, 2),
-        attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan)),
-        [f"H{i}" for i in range(50)], "head")),
+    shown(attribution.part_map, attribution.head_axes(LAYERS[:2], 50), grid(2, 50),
+          patching.RECOVERED, "T",
+          estimates=attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan))),
     shown(patching.estimate_scatter, {"heads": grid(2, 3), "MLP": grid(1, 2, 4)},
           {"heads": grid(2, 3, 0.5), "MLP": grid(1, 2, 5)}),
     shown(positions.wave_map, grid(4, 3), n_used=2),

@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis.ablation import Part
 from model.trace import Trace
 from model.worked_out import WorkedOut
-from viz.charts.chart import Axis
+from viz.charts.chart import Axis, signed
 from viz.digits import or_none
 from viz.figures.attribution import Estimates, head_axes, part_map
 from viz.frame import gradual, layout, settings, state, words
@@ -116,7 +116,7 @@ def _map(
     chart = part_map(
         axes,
         grid,
-        ("cost", "nats"),
+        signed("cost", grid, "nats"),
         title,
         chosen=chosen,
         off=off,

@@ -1,7 +1,7 @@
 """What each head of a layer costs at each position: heads × positions, when a person asks."""
 
 from model.analysis.ablation import Part
-from viz.charts.chart import Axis, numbered
+from viz.charts.chart import Axis, numbered, signed
 from viz.figures.attribution import Estimates, part_map
 from viz.frame import answers, controls, gradual, layout, memory, settings, state
 from viz.pages.experiments.ablation.shared import Experiment
@@ -52,7 +52,7 @@ def _costs(experiment: Experiment, found: ablating.Ranking) -> None:
     chart = part_map(
         (numbered("head", "H", n_heads), Axis("position", names=labels, numbered=True)),
         values,
-        ("cost", "nats"),
+        signed("cost", values, "nats"),
         f"Cost of each head of L{view.layer} at one position alone",
         off=off,
         estimates=Estimates(~known, found.filling.estimate.reshape(values.shape)),

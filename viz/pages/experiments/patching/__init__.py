@@ -7,9 +7,10 @@ import numpy as np
 from model.analysis.metrics import Metric, telling_tokens
 from model.analysis.patching import OVER_HEADS, Patched
 from viz import formulas_patching as formulas
+from viz.charts.chart import Axis, numbered
 from viz.digits import digits, or_none
-from viz.figures.attribution import Estimates
-from viz.figures.patching import Grid, patch_map
+from viz.figures.attribution import Estimates, part_map
+from viz.figures.patching import RECOVERED
 from viz.frame import (
     answers,
     controls,
@@ -175,20 +176,22 @@ def _row(shown: Shown, *names: str) -> None:
 def _grid(shown: Shown, name: str) -> None:
     work, chosen = shown.work, shown.chosen
     known, estimate = work.grids(work.filling.is_known)[name], work.filling.estimate
-    grid = Grid(
+    metrics = work.grids(work.filling.values)[name]
+    shares = shown.shares(work.filling.values)[name]
+    columns = "head" if name == OVER_HEADS else "position"
+    across = Axis(columns, names=shown.columns(name), numbered=columns == "position")
+    chart = part_map(
+        (numbered("layer", "L", len(shares)), across),
+        shares,
+        RECOVERED,
         TITLES[name],
-        shown.shares(work.filling.values)[name],
-        work.grids(work.filling.values)[name],
-        Estimates(~known, shown.shares(estimate)[name]),
-        shown.columns(name),
-        "head" if name == OVER_HEADS else "position",
-        chosen[1:] if chosen[0] == name else None,
+        chosen=chosen[1:] if chosen[0] == name else None,
+        estimates=Estimates(~known, shown.shares(estimate)[name], beside={"metric": metrics}),
     )
 
     def look_at(layer: int, column: int) -> None:
         state.put((PATCH, f"{name}.{layer}.{column}"))
 
-    chart = patch_map(grid)
     layout.show_chart(chart, key=f"patched-{name.replace('_', '-')}", on_pick=look_at)
 
 
