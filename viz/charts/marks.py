@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from viz.charts.chart import SIGN, Bars, Cells, Frame, Line, Mark, Rule, Scale
-from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, stops
+from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, ink, stops
 from viz.charts.drawing import BAR_TOP, Drawing, Part, bold, further, hover, line_of
-from viz.charts.ink import ink as ink_on
 from viz.charts.room import rows_room
 from viz.digits import HOVER, digits
 from viz.labels import escape
@@ -251,7 +250,7 @@ def _written(drawing: Drawing, cells: Cells, shares: np.ndarray) -> Entries:
         text=[text if is_there else "" for text, is_there
               in zip(marked, np.isfinite(shares).ravel(), strict=True)],
         mode="text",
-        textfont={"size": 12, "color": ink_on(shares.ravel(), drawing.colors)},
+        textfont={"size": 12, "color": ink(shares.ravel(), drawing.colors)},
         hoverinfo="skip",
         showlegend=False,
     )  # fmt: skip

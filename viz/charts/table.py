@@ -1,6 +1,7 @@
 """The numbers of a chart as the columns of one table, and where a person clicked."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,9 @@ def _map(chart: Chart, cells: Cells) -> Columns:
     values = _there(cells)
     # Names that are no tokens may be equal too: models, or words.
     heads = names_of(chart.x, across)
-    heads = heads if len(set(heads)) == len(heads) else names_of(_numbered(chart.x), across)
+    if len(set(heads)) < len(heads):
+        heads = names_of(replace(chart.x, numbered=True), across)
     return {corner: names_of(chart.y, rows)} | dict(zip(heads, values.T, strict=True))
-
-
-def _numbered(axis: Axis) -> Axis:
-    return Axis(axis.title, names=axis.names, numbered=True)
 
 
 def _cells(chart: Chart, cells: Cells) -> Columns:

@@ -45,7 +45,7 @@ def beam_tree(nodes: Sequence[Node], root: str, says: str) -> Chart:
     edges = [_edges(found, PENS[kind][0]) for kind, found in kinds.items()]
     dots = [_dots(kind, found, PENS[kind][1]) for kind, found in kinds.items()]
     words = Pen("text", None, size=13, symbol=None)
-    begun = Line(*np.reshape(ROOT, (2, 1)), pen=words, texts=[clipped(root, LABEL)],
+    begun = Line(ROOT[:1], ROOT[1:], pen=words, texts=[clipped(root, LABEL)],
                  written="middle center", quiet=True)  # fmt: skip
     n_steps, n_places = (
         1 + max(at) for at in zip(*((x.step, x.place) for x in nodes), strict=True)

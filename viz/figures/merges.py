@@ -144,7 +144,7 @@ def merge_trees(
         (_characters(forest), "text", 13),
     ]
     labels = [line for marks, ink, size in rows for line in _written(list(marks), ink, size)]
-    names = {CHARACTERS: "characters", BYTES: "bytes", forest.top: "tokens"}
+    names: dict[float, str] = {CHARACTERS: "characters", BYTES: "bytes", forest.top: "tokens"}
     if forest.top > 1:
         names[forest.top // 2] = "merges"
     room = max(forest.width - GAP, LEAST_BYTES)

@@ -24,8 +24,9 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
     """
     reach = max(LEAST_REACH, 1.1 * float(np.abs([a, b, foot]).max()))
     x, y = (Axis(name, ends=(-reach, reach)) for name in ("x", "y"))
-    dropped = Line(*np.stack([b, foot], axis=1), "b onto a’s line", GUIDE, in_legend=False)
-    shadow = Line([0, foot[0]], [0, foot[1]], pen=SHADOW, quiet=True)
+    (x0, y0), (x1, y1) = b, foot
+    dropped = Line([x0, x1], [y0, y1], "b onto a’s line", GUIDE, in_legend=False)
+    shadow = Line([0, x1], [0, y1], pen=SHADOW, quiet=True)
     marks = [_arrow("a", a, 0), _arrow("b", b, 1), dropped, shadow]
     title = "Two vectors, and the projection of b onto a"
     drawn = figure(Chart(title, x, y, marks, is_square=True), colors)

@@ -92,10 +92,8 @@ C, A, T, SIGN = Node(67, b"c"), Node(65, b"a"), Node(84, b"t"), Node(9, "é".enc
 CA = Node(300, b"ca", 41, 0, (C, A))
 PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
 MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
-CLOUD = explanation.Cloud(
-    line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
-    np.array([False, True, False, True]), {"key": np.arange(4), "norm": line(4, 7)},
-)  # fmt: skip
+ESTIMATES = attribution.Estimates(np.array([False, True, False, True]), np.full(4, np.nan),
+                                  beside={"key": np.arange(4), "norm": line(4, 7)})  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
 FORECAST = cost.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
@@ -156,7 +154,9 @@ CASES = (
     shown(depth.gradient_lines, [0, 1], {"own": np.array([3.7, 0.01])}, title="T", x="block"),
     shown(depth.gradient_lines, [2, 4], {"a": np.full(2, np.nan), "b": np.full(2, np.nan)},
           title="T", x="blocks"),
-    shown(explanation.arrow_scatter, CLOUD, "T", ("weight", "nats")),
+    shown(explanation.arrow_scatter, (line(4, 0.1), grid(1, 4)[0]),
+          ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1}, ESTIMATES,
+          ("T", "weight", "nats")),
     shown(explanation.token_rows, {"removed": grid(1, 5)[0], "flow": line(5, 0.3)}, WORDS,
           title="T"),
     shown(heads.head_scatter, (*LAYERS, "L3"), ACROSS, UP,

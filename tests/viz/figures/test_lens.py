@@ -5,7 +5,7 @@ import pytest
 
 from tests.viz.figures.cases import lens_grid
 from tests.viz.test_theme import contrast
-from viz.charts.ink import ink
+from viz.charts.colors import ink
 from viz.figures.lens import predicted_label, window_of
 from viz.theme import DARK, LIGHT, Palette
 

@@ -7,7 +7,8 @@ from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
-from viz.figures.explanation import Cloud, arrow_scatter
+from viz.figures.attribution import Estimates
+from viz.figures.explanation import arrow_scatter
 from viz.frame import (
     answers,
     controls,
@@ -124,11 +125,12 @@ def _scatter(shown: Shown, measure: str) -> None:
         MEASURE.words(name): x.ravel() for name, x in shown.measures.items() if name != measure
     }
     keys = np.indices(shape)[2].ravel()
-    estimated = ~work.filling.is_known
-    more = {"key": keys, **others}
-    cloud = Cloud(values.ravel(), effects.ravel(), shown.names, marked, estimated, more)
+    none, beside = np.full(effects.size, np.nan), {"key": keys, **others}
+    estimates = Estimates(~work.filling.is_known, none, beside=beside)
     unit = "nats" if shown.metric.kind == "loss" else "logits"
-    chart = arrow_scatter(cloud, f"{effects.size:,} edges of {shown.asks}", (what, unit))
+    title = f"{effects.size:,} edges of {shown.asks}"
+    points = values.ravel(), effects.ravel()
+    chart = arrow_scatter(points, shown.names, marked, estimates, (title, what, unit))
 
     def look_at(_: int, number: int) -> None:
         arrow = np.unravel_index(number, shape)
