@@ -39,16 +39,6 @@ def operation_lines(
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
-    """A fit at its places, (G,), with the quartiles of fits to single rounds, in milliseconds."""
-
-    name: str
-    values: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class Forecast:
     """The length that was left out: its tokens, what the fits say, and what was measured.
 
@@ -66,18 +56,23 @@ def pass_times(
     rounds: Mapping[int, Sequence[float]],
     medians: np.ndarray,
     places: Sequence[int],
-    curves: Sequence[Curve],
+    curves: Mapping[str, np.ndarray],
     forecast: Forecast,
 ) -> Chart:
-    """Milliseconds of a pass by length. rounds: seconds by length; medians: (N,), as they are."""
+    """Milliseconds of a pass by length. rounds: seconds by length; medians: (N,), as they are.
+
+    curves: fits at the places with the quartiles of fits to single rounds, low and high, (3, G).
+    """
     n = forecast.n_tokens
     singles = [(n, i, 1000 * t) for n, times in rounds.items() for i, t in enumerate(times)]
     singles += [(n, i, t) for i, t in enumerate(forecast.rounds)]
     lengths, numbers, times = zip(*singles, strict=True)
     middle, low, high = forecast.predicted.T
     fits = [
-        Line(places, x.values, x.name, Pen(ink, dash, symbol=None), (x.low, x.high), is_band=True)
-        for ink, (x, dash) in enumerate(zip(curves, ("solid", "dot"), strict=True), start=1)
+        Line(places, fit, name, Pen(ink, dash, symbol=None), (lower, higher), is_band=True)
+        for ink, dash, (name, (fit, lower, higher)) in zip(
+            (1, 2), ("solid", "dot"), curves.items(), strict=True
+        )
     ]
     small = Pen(0, None, size=4, opacity=0.5)
     return Chart(

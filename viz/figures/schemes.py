@@ -1,6 +1,6 @@
 """Position schemes as charts: angles, slopes, other orders, and models side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,23 +84,16 @@ def pattern_row(parts: Sequence[Part]) -> Row:
     return Row(charts, tallest=420)
 
 
-@dataclass(frozen=True, eq=False)
-class LossCurve:
-    """Mean losses (N,) of one model, each over `bin_size` positions."""
+def loss_curves(curves: Mapping[str, tuple[np.ndarray, int]], n_trained: int | None) -> Chart:
+    """Loss by position for several models; a line marks where training ended, the same for all.
 
-    name: str
-    losses: np.ndarray
-    bin_size: int
-
-
-def loss_curves(curves: Sequence[LossCurve], n_trained: int | None) -> Chart:
-    """Loss by position for several models; a line marks where training ended, the same for all."""
+    curves: mean losses, (N,), and over how many positions each is.
+    """
     lines = []
-    for curve in curves:
-        first = np.arange(len(curve.losses)) * curve.bin_size
-        more = {"from position": first, "to": first + curve.bin_size - 1}
-        middle = first + curve.bin_size / 2
-        lines.append(Line(middle, curve.losses, curve.name, Pen(size=4), more=more))
+    for name, (losses, bin_size) in curves.items():
+        first = np.arange(len(losses)) * bin_size
+        more = {"from position": first, "to": first + bin_size - 1}
+        lines.append(Line(first + bin_size / 2, losses, name, Pen(size=4), more=more))
     ended = [Rule("x", n_trained, "training ended here")] if n_trained else []
     title = "Loss by position on held-out text"
     x, y = Axis("position in the window"), Axis("loss", "nats per token")

@@ -10,7 +10,7 @@ from model.analysis.order import SAME as SAME_OUTPUT
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
 from viz.digits import digits
-from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
+from viz.figures.schemes import Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
 from viz.frame.page import Numbers
 from viz.frame.said import Said, head_name
@@ -122,11 +122,7 @@ def _losses(view: View) -> Numbers:
     _say_unlike(family)
     trained = {scheme: positions.trained_window(handle) for scheme, handle in family.items()}
     stored = {scheme: positions.scores(handle) for scheme, handle in family.items()}
-    curves = [
-        LossCurve(NAMES[scheme], *_longest(windows))
-        for scheme, windows in stored.items()
-        if windows
-    ]
+    curves = {NAMES[scheme]: _longest(windows) for scheme, windows in stored.items() if windows}
     past = [f"{NAMES[scheme]} ({_extrapolates(handle)})" for scheme, handle in family.items()]
     numbers = {"trained": _windows_in_words(trained), "past": ", ".join(past)}
     if not curves:
