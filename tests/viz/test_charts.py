@@ -20,7 +20,7 @@ from viz.charts.room import label_width, rows_room
 from viz.charts.sent import sent
 from viz.charts.table import columns, picked
 from viz.charts.words import words
-from viz.figures.schemes import Part, output_maps
+from viz.figures.schemes import Part, vector_maps
 from viz.figures.token_maps import pattern_map
 from viz.frame.tables import chart_csv
 from viz.theme import DARK, LIGHT, Palette
@@ -163,14 +163,14 @@ def test_every_number_of_a_chart_is_in_its_table_and_its_ends_are_said() -> None
         "Title. Loss (nats) by x. a: from 3.500 at 1 to −1.500 at 4, highest 9.250 at 2. b: 7.125 "
         "at 2. bound: 5."
     )
-    assert columns(Row([chart, chart], 100))["x"] == 2 * table["x"]
+    assert columns(Row([chart, chart]))["x"] == 2 * table["x"]
 
 
 def test_of_a_map_that_is_too_large_a_line_is_said() -> None:
     values = np.broadcast_to(0.5, (2000, 1001))
     large = Chart("", Axis("x"), Axis("y"), [Cells(values, signed("value", np.ones(1)))])
     assert too_large(large).startswith("This map is not drawn: its 2,000 × 1,001 cells")
-    assert too_large(Row([large], 100)) == too_large(large)
+    assert too_large(Row([large])) == too_large(large)
     assert too_large(pattern_map(np.eye(3), np.ones((3, 3), bool), "abc", "")) == ""
 
 
@@ -192,7 +192,7 @@ def test_a_whole_turn_has_the_colour_of_none_and_a_half_has_not(colors: Palette)
 @pytest.mark.parametrize("n_tokens", [1, 4, 40])
 def test_the_colour_bar_of_a_row_keeps_clear_of_the_titles(n_tokens: int) -> None:
     text = [f" t{i}" for i in range(n_tokens)]
-    row = output_maps([Part(name, text, np.ones((n_tokens, 5))) for name in "abc"])
+    row = vector_maps([Part(name, text, np.ones((n_tokens, 5))) for name in "abc"])
     drawn = go.Figure(figure(row, LIGHT))
     (bar,) = (x.colorbar for x in drawn.data if x.showscale)
     pixels = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b

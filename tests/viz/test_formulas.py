@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.analysis.mask_kinds import source_of
-from model.positions import alibi_slopes, sinusoidal_encoding
+from model.positions import alibi_slopes, rotate_pairs, sinusoidal_encoding
 from tests.model.builders import softmax
 from tests.viz.builders import latex_numbers
 from viz.formulas import (
@@ -120,6 +120,24 @@ def test_alibi_is_of_the_distance_on_both_sides() -> None:
         below = 2 ** int(math.log2(n_heads))
         slopes = [2.0 ** eval(powers[h >= below], {"h": h}) for h in range(n_heads)]
         assert slopes == pytest.approx(alibi_slopes(n_heads).tolist())
+
+
+def test_the_matrix_of_rope_is_the_rotation_that_runs() -> None:
+    latex = FORMULAS["model.positions.rotate_pairs"].latex
+    entries = re.findall(r"(-?)\\(cos|sin) m\\theta_i", latex)
+    angle, pair = 0.7, torch.tensor([2.0, -3.0], dtype=torch.float64)
+    signed = [float(f"{sign}1") * getattr(math, wave)(angle) for sign, wave in entries]
+    rotated = rotate_pairs(pair.view(1, 1, 1, 2), torch.tensor([[angle]])).flatten()
+    assert (np.reshape(signed, (2, 2)) @ pair.numpy()) == pytest.approx(rotated.tolist())
+
+
+def test_the_product_of_two_waves_is_the_sum_that_is_written() -> None:
+    latex, d_model, apart = FORMULAS["model.positions.wave_product"].latex, 12, 5
+    first, of_d, less = re.search(r"i=(\d+)\}\^\{d_\{.*?\}/(\d+)-(\d+)\}.* \\cos", latex).groups()
+    terms = np.arange(int(first), d_model // int(of_d) - int(less) + 1)
+    table = sinusoidal_encoding(torch.arange(9), d_model).numpy()
+    summed = np.cos(apart * 10000.0 ** (-2 * terms / d_model)).sum()
+    assert table[3] @ table[3 + apart] == pytest.approx(summed, abs=1e-5)
 
 
 def test_attention_is_written_as_the_head_has_it() -> None:

@@ -19,6 +19,11 @@ SIGN = "by sign"  # the ink of bars that are orange above 0 and blue below
 Kind = Literal["plain", "whole", "count", "share", "power", "bytes"]
 
 
+def head(name: str, unit: str) -> str:
+    """A name with its unit, if any, as it stands on an axis and over a column."""
+    return f"{name} ({unit})" if unit else name
+
+
 @dataclass(frozen=True, eq=False)
 class Axis:
     """What is laid out in one direction: its name, its unit, how its numbers are written.
@@ -37,12 +42,11 @@ class Axis:
     from_zero: bool = False
     ends: tuple[float, float] | None = None
     ticks: Sequence[float] | Mapping[float, str] | None = None
-    is_up: bool = False  # the first name is at the foot: layers, as the stream goes through them
 
     @property
     def head(self) -> str:
-        """Its name with the unit, as it stands on the axis and over a column."""
-        return f"{self.title} ({self.unit})" if self.unit else self.title
+        """Its name with the unit."""
+        return head(self.title, self.unit)
 
 
 def tokens(title: str, found: Texts) -> Axis:
@@ -72,7 +76,7 @@ class Scale:
     @property
     def head(self) -> str:
         """Its name with the unit."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
+        return head(self.name, self.unit)
 
 
 def weights(name: str = "attention weight") -> Scale:
@@ -121,8 +125,9 @@ class Line:
     """Points (N,) and what joins them. A line without a name is in no legend.
 
     `between` are lower and upper ends at each point, bars or a band; `names` and `more` say more of
-    each point under the hand and in the table, `written` where on the figure its name stands. A
-    line that is `quiet` says nothing under the hand.
+    each point under the hand and in the table, `written` where on the figure its name stands, or
+    of `texts` its text; without a symbol it is as large as the pen says. A line that is `quiet`
+    says nothing under the hand.
     """
 
     x: Numbers
@@ -134,6 +139,7 @@ class Line:
     names: Texts = ()
     more: Mapping[str, Sequence[object] | np.ndarray] = field(default_factory=dict)
     written: str | Sequence[str] = ""
+    texts: Texts = ()
     shades: tuple[np.ndarray, Scale] | None = None
     quiet: bool = False
     in_legend: bool = True
@@ -155,8 +161,12 @@ class Bars:
     is_written: bool = False
     is_stacked: bool = False
     width: float | None = None
-    opacity: Sequence[float] | None = None
     more: Mapping[str, Sequence[object] | np.ndarray] = field(default_factory=dict)
+
+    @property
+    def places(self) -> Numbers:
+        """Where the bars stand."""
+        return range(len(self.values)) if self.at is None else self.at
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +233,11 @@ Mark = Line | Bars | Cells | Rule | Frame
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A figure before it is drawn. `says` is what no mark says, for those who do not see it."""
+    """A figure before it is drawn. `says` is what no mark says, for those who do not see it.
+
+    One that `scrolls` is wider than a narrow page, which shows this end of it: the title and the
+    colour bar stand there, and rows are named at both ends.
+    """
 
     title: str
     x: Axis
@@ -232,6 +246,7 @@ class Chart:
     says: str = ""
     height: int | None = None
     is_square: bool = False
+    scrolls: Literal["", "left", "right"] = ""
 
     def of(self, kind: type) -> list:
         """Its marks of one kind, in their order."""
@@ -247,18 +262,38 @@ class Chart:
         """Whether its bars lie below each other: where the rows have the names."""
         return bool(self.of(Bars)) and self.y.names is not None
 
+    @property
+    def sides(self) -> tuple[Axis, Axis]:
+        """The axis of places, and that of numbers."""
+        return (self.y, self.x) if self.is_sideways else (self.x, self.y)
+
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Charts side by side that have one height and one scale of colours."""
+    """Charts side by side that have one height, in pixels, and one scale of colours."""
 
     charts: Sequence[Chart]
-    height: int
-    gap: float = 0.02
-    is_labelled_once: bool = False  # the row names stand at the first alone
+    tallest: int = 640
     says: str = ""
 
     @property
     def title(self) -> str:
         """What they are together."""
         return ", ".join(chart.title for chart in self.charts)
+
+    @property
+    def is_labelled_once(self) -> bool:
+        """Whether the row names stand at the first alone: those of all are the same, or fewer."""
+        names = [list(chart.y.names or ()) for chart in self.charts]
+        return all(own == names[0][: len(own)] for own in names)
+
+    @property
+    def gap(self) -> float:
+        """The share of the width between two, with room for row names where each has them."""
+        return 0.02 if self.is_labelled_once else 0.1
+
+    @property
+    def height(self) -> int:
+        """Pixels of the figure, which give every row room, within reason."""
+        rows = max(len(chart.y.names or ()) for chart in self.charts)
+        return min(max(170 + 22 * rows, 280), self.tallest)

@@ -14,7 +14,7 @@ from viz.digits import HOVER
 from viz.labels import NARROW, clipped, escape, thinned, unique
 from viz.theme import Palette
 
-HEIGHT, MAP_HEIGHT = 400, 560  # pixels; the second of a map of numbers
+HEIGHT, MAP_HEIGHT = 380, 560  # pixels without a legend; the second of a map of numbers
 ROW_PIXELS, CELL_PIXELS = 24, 34
 BAR_TOP = 80  # pixels above a map, for its title and its colour bar
 TURNED = 10.5  # pixels of a turned name below a figure
@@ -121,11 +121,11 @@ class Drawing:
         if chart.height:
             return chart.height
         if chart.cells is not None:
-            return int(np.clip(190 + rows * CELL_PIXELS, 360, 660)) if rows else MAP_HEIGHT
+            return int(np.clip(190 + rows * CELL_PIXELS, HEIGHT, 660)) if rows else MAP_HEIGHT
         if chart.is_sideways:
             bars = chart.of(Bars)
             per_row = 1 if any(bar.is_stacked for bar in bars) else len(bars)
-            return max(380, 96 + ROW_PIXELS * rows * per_row)
+            return max(HEIGHT, 96 + ROW_PIXELS * rows * per_row)
         return HEIGHT
 
     @property
@@ -147,7 +147,9 @@ class Drawing:
 
 
 def line_of(axis: Axis, place: str, labels: Labels | None) -> str:
-    """A line of an axis: its name and, bold, what is there with its unit."""
+    """A line of an axis: its name and, bold, what is there with its unit; of a bare one none."""
+    if labels is None and not axis.head:
+        return ""
     number = f"%{{{place}}}" if labels is not None else f"%{{{place}:{NUMBERS[axis.kind][0]}}}"
     words = f"{escape(axis.title)} " if axis.title else ""
     return f"{words}<b>{number}</b>{f' {escape(axis.unit)}' if axis.unit else ''}"

@@ -11,7 +11,7 @@ from viz.charts.chart import Axis, Bars, Chart, Line, Row
 from viz.charts.colors import Entries, bar_traces, color_bar
 from viz.charts.drawing import BAR_TOP, NUMBERS, Drawing, Labels, Part
 from viz.charts.marks import drawn
-from viz.charts.room import legend_room, rows_room
+from viz.charts.room import TITLE, legend_room, rows_room
 from viz.labels import escape
 from viz.theme import Palette, template
 
@@ -51,10 +51,10 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
         "t": BAR_TOP if has_top else above,
     }
     parts = _parts(drawing)
-    layout = {
+    layout: Entries = {
         "template": _template(colors),
         "title": {"text": escape(chart.title)},
-        "height": drawing.height,
+        "height": chart.height or drawing.height + below,
         "margin": margin,
         "xaxis": _x_axis(drawing),
         "yaxis": _y_axis(drawing),
@@ -67,7 +67,15 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     if bars:
         is_stacked = any(bar.is_stacked for bar in bars)
         layout |= {"barmode": "stack" if is_stacked else "group", "bargap": 0.25}
-    return {"data": [trace for part in parts for trace in part.traces], "layout": layout}
+    data = [trace for part in parts for trace in part.traces]
+    if chart.scrolls:
+        right = {"overlaying": "y", "matches": "y", "side": "right", "title": {"text": ""}}
+        layout["yaxis2"] = layout["yaxis"] | right
+        margin["r"] = margin["l"] - TITLE
+        data[-1]["yaxis"] = "y2"  # an axis without a trace is not drawn
+    if chart.scrolls == "right":
+        layout["title"] |= {"x": 1, "xref": "paper", "xanchor": "right"}
+    return {"data": data, "layout": layout}
 
 
 def _parts(drawing: Drawing) -> list[Part]:
@@ -100,7 +108,7 @@ def _y_axis(drawing: Drawing) -> Entries:
     chart = drawing.chart
     found = _axis(drawing, chart.y, drawing.y, _values(chart, "y"))
     is_down = chart.cells is not None or drawing.y is not None
-    if is_down and not chart.y.is_up and chart.y.ends is None:
+    if is_down and chart.y.ends is None:
         found["autorange"] = "reversed"
     if chart.cells is not None:
         found["showgrid"] = False

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from viz.charts.chart import SIGN, Bars, Cells, Frame, Line, Mark, Rule, Scale
-from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, stops
+from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, ink, stops
 from viz.charts.drawing import BAR_TOP, Drawing, Part, bold, further, hover, line_of
-from viz.charts.ink import ink as ink_on
 from viz.charts.room import rows_room
 from viz.digits import HOVER, digits
 from viz.labels import escape
@@ -48,7 +47,9 @@ def _line(drawing: Drawing, line: Line, series: Iterator[int]) -> Part:
     looks: Entries = {"line": stroke} if pen.dash else {}
     looks |= {"marker": _marker(drawing, line, color)} if pen.symbol else {}
     if line.written:
-        looks |= {"text": list(map(escape, line.names)), "textposition": line.written}
+        texts = list(map(escape, line.texts or line.names))
+        font = {"color": color} if pen.symbol else {"color": color, "size": pen.size}
+        looks |= {"text": texts, "textposition": line.written, "textfont": font}
     if line.between and not line.is_band:
         looks["error_y"] = _ends(line)
     trace = _trace(
@@ -116,9 +117,9 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
     chart, values = drawing.chart, np.asarray(bars.values, float)
     is_sideways = chart.is_sideways
     labels = drawing.y if is_sideways else drawing.x
-    names, numbers = (chart.y, chart.x) if is_sideways else (chart.x, chart.y)
+    names, numbers = chart.sides
     where, what = ("y", "x") if is_sideways else ("x", "y")
-    at = range(len(values)) if bars.at is None else bars.at
+    at = bars.places
     clipped_names = [labels.full[int(i)] for i in at] if labels and labels.is_clipped else ()
     own = {} if bars.starts is None else {numbers.title: values}
     customdata, more = further(clipped_names, own | dict(bars.more))
@@ -126,7 +127,6 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
     value = line_of(replace(numbers, title="in all") if own else numbers, what, None)
     texts = [digits(float(x), 3) for x in values] if bars.is_written else bars.texts
     written = {"text": list(map(escape, texts)), "textposition": "outside", "cliponaxis": False}
-    marker: Entries = {"color": _inks(drawing, bars, values, series)}
     trace = _trace(
         "bar",
         **{what: values, where: list(at) if labels is None else labels.at(at)},
@@ -134,7 +134,7 @@ def _bars(drawing: Drawing, bars: Bars, series: Iterator[int]) -> Part:
         name=escape(bars.name) or None,
         base=None if bars.starts is None else list(bars.starts),
         width=bars.width,
-        marker=marker | ({} if bars.opacity is None else {"opacity": list(bars.opacity)}),
+        marker={"color": _inks(drawing, bars, values, series)},
         customdata=customdata,
         hovertemplate=hover(bold(bars.name), *first, *([] if own else [value]), *more,
                              *([value] if own else [])),
@@ -205,10 +205,11 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
 def _bar_place(drawing: Drawing, scale: Scale) -> Entries:
     """What a colour bar has of its own: its name above where names of rows leave little room, and
     room below for words."""
-    place: Entries = {}
+    at_right = {"x": 1, "xanchor": "right"}
+    place: Entries = at_right if drawing.chart.scrolls == "right" else {}
     if scale.kind != "weight" and rows_room(drawing.y and drawing.y.shown) > WIDE_NAMES:
         title = color_bar(scale, drawing.colors)["title"] | {"side": "top"}
-        place = {"title": title, "len": BAR_PIXELS}
+        place = {**place, "title": title, "len": BAR_PIXELS}
     if not any(rule.text and rule.place[1] == "above" for rule in drawing.chart.of(Rule)):
         return place
     up = 1 + BAR_ABOVE / (drawing.height - BAR_TOP - drawing.below)
@@ -249,7 +250,7 @@ def _written(drawing: Drawing, cells: Cells, shares: np.ndarray) -> Entries:
         text=[text if is_there else "" for text, is_there
               in zip(marked, np.isfinite(shares).ravel(), strict=True)],
         mode="text",
-        textfont={"size": 12, "color": [ink_on(share, drawing.colors) for share in shares.ravel()]},
+        textfont={"size": 12, "color": ink(shares.ravel(), drawing.colors)},
         hoverinfo="skip",
         showlegend=False,
     )  # fmt: skip
@@ -269,28 +270,23 @@ def hatch_path(hidden: np.ndarray) -> str:
 
 @lru_cache(maxsize=16)
 def _strokes(shape: tuple[int, int], cells: bytes) -> str:
+    """From lower left to upper right, where rows count downward."""
     hidden = np.frombuffer(cells, bool).reshape(shape)
     n_rows, n_columns = shape
     strokes = []
-    for total in range(n_rows + n_columns - 1):
-        run, end = None, (0.0, 0.0)
-        for row in range(min(total, n_rows - 1), max(0, total - n_columns + 1) - 1, -1):
-            column = total - row
-            if hidden[row, column]:
-                run = (column - 0.5, row + 0.5) if run is None else run
-                end = (column + 0.5, row - 0.5)
-            elif run is not None:
-                strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
-                run = None
-        if run is not None:
-            strokes.append(f"M{run[0]},{run[1]}L{end[0]},{end[1]}")
+    for total in range(n_rows + n_columns - 1):  # of row and column
+        first = max(0, total - n_rows + 1)
+        columns = np.arange(first, min(total, n_columns - 1) + 1)
+        there = hidden[total - columns, columns].astype(int)
+        ends = first + np.flatnonzero(np.diff(there, prepend=0, append=0)) - 0.5
+        strokes += [f"M{x0},{total - x0}L{x1},{total - x1}" for x0, x1 in ends.reshape(-1, 2)]
     return "".join(strokes)
 
 
 def _rule(drawing: Drawing, rule: Rule, series: Iterator[int]) -> Part:
     """Plotly places lines by value but words, on a logarithmic axis, by their logarithm."""
     along, other = rule.axis, {"x": "y", "y": "x"}[rule.axis]
-    is_log = (drawing.chart.x if along == "x" else drawing.chart.y).is_log
+    is_log = getattr(drawing.chart, along).is_log
     color = drawing.color(rule.ink)
     shape = {
         "type": "line",

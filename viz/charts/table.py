@@ -1,11 +1,12 @@
 """The numbers of a chart as the columns of one table, and where a person clicked."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from viz.charts.chart import Axis, Bars, Cells, Chart, Line, Numbers, Row
+from viz.charts.chart import Axis, Bars, Cells, Chart, Line, Numbers, Row, head
 from viz.labels import unique
 
 Columns = dict[str, Any]  # columns of one length
@@ -60,12 +61,9 @@ def _map(chart: Chart, cells: Cells) -> Columns:
     values = _there(cells)
     # Names that are no tokens may be equal too: models, or words.
     heads = names_of(chart.x, across)
-    heads = heads if len(set(heads)) == len(heads) else names_of(_numbered(chart.x), across)
+    if len(set(heads)) < len(heads):
+        heads = names_of(replace(chart.x, numbered=True), across)
     return {corner: names_of(chart.y, rows)} | dict(zip(heads, values.T, strict=True))
-
-
-def _numbered(axis: Axis) -> Axis:
-    return Axis(axis.title, names=axis.names, numbered=True)
 
 
 def _cells(chart: Chart, cells: Cells) -> Columns:
@@ -74,7 +72,7 @@ def _cells(chart: Chart, cells: Cells) -> Columns:
     return {
         chart.y.title or NAME: [names[0][i] for i in rows],
         chart.x.title: [names[1][i] for i in across],
-        _head(cells.scale.name, cells.scale.unit): _there(cells).ravel(),
+        cells.scale.head: _there(cells).ravel(),
         **{name: np.asarray(values).ravel() for name, values in cells.more.items()},
     }
 
@@ -86,17 +84,13 @@ def _there(cells: Cells) -> np.ndarray:
     return np.where(cells.hidden.cells, np.nan, cells.values)
 
 
-def _head(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
-
-
 def _bars(chart: Chart, bars: list[Bars]) -> Columns:
-    names, numbers = (chart.y, chart.x) if chart.is_sideways else (chart.x, chart.y)
+    names, numbers = chart.sides
     found: Columns = {names.title or NAME: names_of(names, len(bars[0].values))}
     for bar in bars:
-        own = _head(bar.name, numbers.unit) if bar.name else numbers.head
+        own = head(bar.name, numbers.unit) if bar.name else numbers.head
         found[own] = bar.values
-        heads = [_head(name, bar.name) if bar.name and len(bars) > 1 else name for name in bar.more]
+        heads = [head(name, bar.name) if bar.name and len(bars) > 1 else name for name in bar.more]
         found |= dict(zip(heads, bar.more.values(), strict=True))
     return found
 
@@ -111,8 +105,7 @@ def _points(chart: Chart) -> Columns:
         own |= dict(zip(("low", "high"), line.between or (), strict=False))
         found.append((line.name, own | dict(line.more)))
     for bars in chart.of(Bars):
-        at = range(len(bars.values)) if bars.at is None else bars.at
-        own = {x: _named(chart.x, at)}
+        own = {x: _named(chart.x, bars.places)}
         own |= {} if bars.starts is None else {"start": bars.starts}
         found.append((bars.name, own | {y: bars.values} | dict(bars.more)))
     return found[0][1] if len(found) == 1 else _below_each_other(found)
@@ -127,11 +120,11 @@ def _named(axis: Axis, places: Numbers) -> Sequence[Any]:
 
 def _below_each_other(tables: Sequence[tuple[str, Columns]]) -> Columns:
     """Tables below each other, the name of each in front; what one lacks is empty there."""
-    heads = dict.fromkeys(head for _, table in tables for head in table)
-    found: dict[str, list[Any]] = {SERIES: [], **{head: [] for head in heads}}
+    heads = dict.fromkeys(name for _, table in tables for name in table)
+    found: dict[str, list[Any]] = {SERIES: [], **{name: [] for name in heads}}
     for name, table in tables:
         n = len(next(iter(table.values())))
         found[SERIES] += [name] * n
-        for head in heads:
-            found[head] += list(table.get(head, [None] * n))
+        for column in heads:
+            found[column] += list(table.get(column, [None] * n))
     return found

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz.charts.chart import Axis, Bars, Cells, Chart, Hidden, Line, Pen, Rule, weights
-from viz.figures.attribution import HEIGHT
 
 NAMES = ("as it was", "with parts off")
 # With room for the numbers that stand at the ends of bars.
@@ -34,4 +33,4 @@ def pruning_curve(losses: np.ndarray, names: Sequence[str], bound: float, title:
     curve = Line(range(len(losses)), losses, pen=Pen(size=6), more={"the last": names})
     rule = Rule("y", bound, "the whole model’s + 5%", ("left", "top"))
     off = Axis("heads off", kind="whole", from_zero=True)
-    return Chart(title, off, Axis("mean loss", "nats"), [curve, rule], height=HEIGHT)
+    return Chart(title, off, Axis("mean loss", "nats"), [curve, rule])

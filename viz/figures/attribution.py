@@ -1,7 +1,7 @@
 """Shares in a logit as charts: a waterfall, maps of parts, signed bars over tokens and by name."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from viz.charts.chart import (
     Hidden,
     Line,
     Pen,
+    Scale,
     around,
     numbered,
-    signed,
 )
-from viz.labels import LINE
 
-HEIGHT = 380  # pixels
 SUM = "sum"
 DOT, DOTTED = Pen("text", None, opacity=0.6), 400  # pixels that the dots of a row take at most
 Cell = tuple[int, int]  # a row and a column
@@ -36,25 +34,27 @@ def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
         pen=Pen("line", width=1, symbol=None),
         quiet=True,
     )
-    return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars], height=HEIGHT)
+    return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars])
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
     """Which values of a map are estimates, what all were estimated, (rows, columns) each.
 
-    `missing` is said of a cell that has neither.
+    `missing` is said of a cell that has neither, the numbers `beside` of each.
     """
 
     cells: np.ndarray
     values: np.ndarray
     missing: str = "not computed yet"
+    beside: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def more(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """What is said of each value: whether it is exact, and what it was estimated."""
         known = np.where(self.cells, "estimate", "exact").astype(object)
         known[np.isnan(values)] = ""
-        return {"value": known} | ({} if np.isnan(self.values).all() else {"estimate": self.values})
+        estimates = {} if np.isnan(self.values).all() else {"estimate": self.values}
+        return {**self.beside, "value": known, **estimates}
 
     @property
     def dots(self) -> list[Line]:
@@ -75,28 +75,25 @@ class Estimates:
 def part_map(
     axes: tuple[Axis, Axis],
     values: np.ndarray,
-    what: tuple[str, str],
+    scale: Scale,
     title: str,
     *,
     chosen: Cell | None = None,
     off: Sequence[Cell] = (),
     estimates: Estimates | None = None,
 ) -> Chart:
-    """A signed number of each part, rows and columns; `what`: its name and its unit.
+    """A number of each part, rows and columns.
 
     The chosen part is framed, those that are off are marked, and estimates have a dot.
     """
     rows, columns = axes
     frames = [around(cell, "dot", "text", "off") for cell in off]
     frames += [] if chosen is None else [around(chosen)]
-    scale = signed(what[0], values, what[1])
-    cells, dots, says = Cells(values, scale), [], ""
-    if estimates is not None:
-        hidden = Hidden(np.isnan(values), estimates.missing)
-        cells, dots = Cells(values, scale, hidden, more=estimates.more(values)), estimates.dots
-        says = estimates.says
-    height = max(HEIGHT, 150 + LINE * len(values))  # each layer has its label
-    return Chart(title, columns, rows, [cells, *dots, *frames], says, height)
+    if estimates is None:
+        return Chart(title, columns, rows, [Cells(values, scale, gap=1), *frames])
+    hidden = Hidden(np.isnan(values), estimates.missing)
+    cells = Cells(values, scale, hidden, more=estimates.more(values), gap=1)
+    return Chart(title, columns, rows, [cells, *estimates.dots, *frames], estimates.says)
 
 
 def head_axes(rows: Sequence[str], n_heads: int) -> tuple[Axis, Axis]:
@@ -109,7 +106,7 @@ def token_bars(labels: Sequence[str], values: np.ndarray, y: Axis, title: str,
     """A signed number of each token, (T,); `more` are others, (T,) each, by their names."""
     bars = Bars(values, ink=SIGN, more=more or {})
     x = Axis("", names=labels, numbered=True)
-    return Chart(title, x, y, [bars], height=HEIGHT)
+    return Chart(title, x, y, [bars])
 
 
 def named_bars(names: Sequence[str], values: np.ndarray, what: str, title: str) -> Chart:

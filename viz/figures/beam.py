@@ -3,14 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
+import numpy as np
 
-from viz.digits import digits
-from viz.labels import clipped, escape
-from viz.theme import Palette, template
+from viz.charts.chart import Axis, Chart, Line, Pen
+from viz.labels import clipped
 
-ROW = 30  # pixels between candidates
+ROW = 60  # pixels between candidates
 LABEL = 12
+ROOT = 0.4, 1  # step and place of the text that is gone on with
+PENS = {  # by what is drawn alike: of the lines to them, and of themselves
+    "pruned": (Pen("line", width=1, symbol=None), Pen("muted", None, 2, "circle-open", 8)),
+    "kept": (Pen("muted", width=1.4, symbol=None), Pen("text", None, size=8)),
+    "winner": (Pen("accent", width=3, symbol=None), Pen("accent", None, 2, "star", 11)),
+}
 
 
 @dataclass(frozen=True)
@@ -30,95 +35,50 @@ class Node:
     ids: tuple[int, ...] = ()  # of all new tokens up to this one
 
 
-def beam_tree(nodes: Sequence[Node], root: str, colors: Palette) -> go.Figure:
+def beam_tree(nodes: Sequence[Node], root: str, says: str) -> Chart:
     """Steps from left to right, most likely on top; the winner's path stands out."""
-    figure = go.Figure()
-    for edges, color, width in (
-        ([n for n in nodes if not n.kept], colors.line, 1.0),
-        ([n for n in nodes if n.kept and not n.on_path], colors.muted, 1.4),
-        ([n for n in nodes if n.on_path], colors.accent, 3.0),
-    ):
-        figure.add_trace(_edges(edges, color, width))
-    looks = ((colors.muted, "circle-open"), (colors.text, "circle"), (colors.accent, "star"))
-    for (name, chosen), (color, symbol) in zip(by_kind(nodes).items(), looks, strict=True):
-        figure.add_trace(_dots(name, chosen, color, symbol))
-    figure.add_annotation(
-        x=-0.6, y=0, text=escape(clipped(root, LABEL)), showarrow=False, font={"color": colors.text}
-    )
-    _lay_out(figure, nodes, colors)
-    return figure
-
-
-def by_kind(nodes: Sequence[Node]) -> dict[str, list[Node]]:
-    """What is drawn alike: candidates that were pruned, those kept, and the winner's path."""
-    return {
+    kinds = {
         "pruned": [node for node in nodes if not node.kept],
         "kept": [node for node in nodes if node.kept and not node.on_path],
         "winner": [node for node in nodes if node.on_path],
     }
-
-
-def _edges(nodes: Sequence[Node], color: str, width: float) -> go.Scatter:
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for node in nodes:
-        start = (-0.5, 0) if node.parent is None else (node.step - 1, node.parent)
-        x += [start[0], node.step, None]
-        y += [start[1], node.place, None]
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": color, "width": width},
-        hoverinfo="skip",
-        showlegend=False,
+    edges = [_edges(found, PENS[kind][0]) for kind, found in kinds.items()]
+    dots = [_dots(kind, found, PENS[kind][1]) for kind, found in kinds.items()]
+    words = Pen("text", None, size=13, symbol=None)
+    begun = Line(ROOT[:1], ROOT[1:], pen=words, texts=[clipped(root, LABEL)],
+                 written="middle center", quiet=True)  # fmt: skip
+    n_steps, n_places = (
+        1 + max(at) for at in zip(*((x.step, x.place) for x in nodes), strict=True)
     )
+    step = Axis("step", kind="whole", ends=(-0.1, n_steps + 0.5), ticks=range(1, n_steps + 1))
+    place = Axis("place among the candidates", kind="whole", ends=(n_places + 0.6, 0),
+                 ticks=range(1, n_places + 1))  # fmt: skip
+    height = 170 + ROW * n_places
+    return Chart("All candidates of each step", step, place, [*edges, *dots, begun], says, height)
 
 
-def _dots(name: str, nodes: Sequence[Node], color: str, symbol: str) -> go.Scatter:
-    return go.Scatter(
-        x=[node.step for node in nodes],
-        y=[node.place for node in nodes],
-        mode="markers+text",
-        name=name,
-        marker={"color": color, "symbol": symbol, "size": 11 if name == "winner" else 8},
-        text=[escape(clipped(node.label, LABEL)) for node in nodes],
-        textposition="top center",
-        textfont={"color": color, "size": 12},
-        hovertext=[
-            f"<b>{escape(node.label)}</b>{' (end)' if node.finished else ''}<br>"
-            f"log p of this token {escape(digits(node.log_prob))}<br>"
-            f"log p of the text {escape(digits(node.total))}<br>"
-            f"score {escape(digits(node.score))}<br>{name}"
-            for node in nodes
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+def _edges(nodes: Sequence[Node], pen: Pen) -> Line:
+    """From their parents to some nodes."""
+    starts = [ROOT if x.parent is None else (x.step, x.parent + 1) for x in nodes]
+    corners = [(*start, x.step + 1, x.place + 1) for start, x in zip(starts, nodes, strict=True)]
+    x0, y0, x1, y1 = np.reshape(corners, (-1, 4)).T
+    gap = np.full(len(nodes), np.nan)
+    x, y = (np.stack([*ends, gap], axis=1).ravel() for ends in ((x0, x1), (y0, y1)))
+    return Line(x, y, pen=pen, quiet=True)
 
 
-def _lay_out(figure: go.Figure, nodes: Sequence[Node], colors: Palette) -> None:
-    n_steps = max(node.step for node in nodes) + 1
-    n_places = max(node.place for node in nodes) + 1
-    figure.update_layout(
-        template=template(colors),
-        title="All candidates of each step",
-        height=170 + ROW * n_places * 2,
-        margin={"t": 80},
-        hovermode="closest",
-    )
-    figure.update_xaxes(
-        title="step",
-        range=[-1.1, n_steps - 0.5],
-        tickvals=list(range(n_steps)),
-        ticktext=[str(step + 1) for step in range(n_steps)],
-        showgrid=False,
-        zeroline=False,
-    )
-    figure.update_yaxes(
-        title="place among the candidates",
-        range=[n_places - 0.4, -1.0],
-        tickvals=list(range(n_places)),
-        ticktext=[str(place + 1) for place in range(n_places)],
-        showgrid=False,
-        zeroline=False,
+def _dots(name: str, nodes: Sequence[Node], pen: Pen) -> Line:
+    return Line(
+        [node.step + 1 for node in nodes],
+        [node.place + 1 for node in nodes],
+        name,
+        pen,
+        names=[f"{node.label}{' (end)' if node.finished else ''}" for node in nodes],
+        texts=[clipped(node.label, LABEL) for node in nodes],
+        written="top center",
+        more={
+            "log p of this token": [node.log_prob for node in nodes],
+            "log p of the text": [node.total for node in nodes],
+            "score": [node.score for node in nodes],
+        },
     )

@@ -1,27 +1,17 @@
 """Losses of the same tokens, predicted in two ways, side by side."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from viz.charts.chart import Axis, Bars, Chart, tokens
 
-HEIGHT = 360
 
+def paired_bars(text: Sequence[str], losses: Mapping[str, np.ndarray], title: str) -> Chart:
+    """−ln p of each token, bars beside each other; one has fewer where it predicts none at first.
 
-class Predicted(NamedTuple):
-    """What the tokens from `first` on cost in nats, (n,), and what they were predicted by."""
-
-    name: str
-    losses: np.ndarray
-    first: int = 0
-
-
-def paired_bars(text: Sequence[str], pair: tuple[Predicted, Predicted], title: str) -> Chart:
-    """−ln p of each token, two bars beside each other; one alone where the other predicts none."""
-    bars = [
-        Bars(one.losses, one.name, range(one.first, one.first + len(one.losses))) for one in pair
-    ]
+    losses: in nats, of the last tokens of the text.
+    """
+    bars = [Bars(x, name, range(len(text) - len(x), len(text))) for name, x in losses.items()]
     loss = Axis("−ln p", "nats", from_zero=True)
-    return Chart(title, tokens("", text), loss, bars, height=HEIGHT)
+    return Chart(title, tokens("", text), loss, bars)

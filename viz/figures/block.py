@@ -6,8 +6,6 @@ import numpy as np
 
 from viz.charts.chart import Axis, Bars, Cells, Chart, Line, Pen, Scale, signed
 
-HEIGHT = 400  # pixels
-
 
 def step_map(values: np.ndarray, names: Sequence[str], title: str, *, is_shared: bool) -> Chart:
     """The vector of one token after each step, (steps, D).
@@ -20,13 +18,13 @@ def step_map(values: np.ndarray, names: Sequence[str], title: str, *, is_shared:
     shades = None if is_shared else (shares, Scale("÷ its largest", -1.0, 1.0, "signed"))
     cells = Cells(values, signed("value", values), shades=shades)
     x, y = Axis("dimension", kind="whole"), Axis("", names=names)
-    return Chart(title, x, y, [cells], height=HEIGHT)
+    return Chart(title, x, y, [cells])
 
 
 def length_bars(lengths: np.ndarray, names: Sequence[str]) -> Chart:
     """The length of that vector after each step, (steps,)."""
     x, y = Axis("length", from_zero=True), Axis("", names=names)
-    return Chart("Its length", x, y, [Bars(lengths)], height=HEIGHT)
+    return Chart("Its length", x, y, [Bars(lengths)])
 
 
 def norm_scatter(before: np.ndarray, after: Mapping[str, np.ndarray], title: str) -> Chart:

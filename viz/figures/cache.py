@@ -75,4 +75,4 @@ def timing_lines(
             marks.append(Line(far, 1000 * factor * far**power, label, dotted, quiet=True))
     every = sorted({n for seconds in lines.values() for n in seconds})
     x = Axis("tokens in the text", kind="count", is_log=True, ticks=every)
-    return Chart(title, x, MILLISECONDS, marks, height=420)
+    return Chart(title, x, MILLISECONDS, marks)

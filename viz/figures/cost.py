@@ -1,6 +1,7 @@
-"""Where the weights and the operations of a model are."""
+"""Where the weights and the operations of a model are, and how long a pass takes by its length."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from viz.charts.chart import Axis, Bars, Chart, Ink, Line, Pen
 
 ROW, FRAME = 30, 120  # pixels of a model's bar, and of the rest
 INKS: tuple[Ink, ...] = (*range(6), "muted")  # a part more than there are colours of series
+BY_LENGTH, BY_WORK = "a + b·n + c·n²", "start + operations / rate"
 
 
 def share_bars(parts: Mapping[str, Sequence[int]], models: Sequence[str]) -> Chart:
@@ -33,5 +35,55 @@ def operation_lines(
         Axis("operations", kind="count", is_log=True),
         lines,
         f"The model: {model}.",
-        height=380,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The length that was left out: its tokens, what the fits say, and what was measured.
+
+    predicted: (2, 3) by both fits, middle, low and high; measured: its median and all rounds, in
+    milliseconds.
+    """
+
+    n_tokens: int
+    predicted: np.ndarray
+    median: float
+    rounds: Sequence[float]
+
+
+def pass_times(
+    rounds: Mapping[int, Sequence[float]],
+    medians: np.ndarray,
+    places: Sequence[int],
+    curves: Mapping[str, np.ndarray],
+    forecast: Forecast,
+) -> Chart:
+    """Milliseconds of a pass by length. rounds: seconds by length; medians: (N,), as they are.
+
+    curves: fits at the places with the quartiles of fits to single rounds, low and high, (3, G).
+    """
+    n = forecast.n_tokens
+    singles = [(n, i, 1000 * t) for n, times in rounds.items() for i, t in enumerate(times)]
+    singles += [(n, i, t) for i, t in enumerate(forecast.rounds)]
+    lengths, numbers, times = zip(*singles, strict=True)
+    middle, low, high = forecast.predicted.T
+    fits = [
+        Line(places, fit, name, Pen(ink, dash, symbol=None), (lower, higher), is_band=True)
+        for ink, dash, (name, (fit, lower, higher)) in zip(
+            (1, 2), ("solid", "dot"), curves.items(), strict=True
+        )
+    ]
+    small = Pen(0, None, size=4, opacity=0.5)
+    return Chart(
+        f"Time of one pass; {n:,} tokens left out of the fits",
+        Axis("tokens", kind="count", from_zero=True),
+        Axis("time", "ms", from_zero=True),
+        [
+            *fits,
+            Line(lengths, times, "each round", small, more={"round": numbers}),
+            Line(list(rounds), medians, "median", Pen(0, None, size=9)),
+            Line([n, n], middle, "predicted", Pen(3, None, 2, "diamond-open", 12), (low, high)),
+            Line([n], [forecast.median], "then measured", Pen(2, None, 2, "square", 11)),
+        ],
     )

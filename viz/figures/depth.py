@@ -6,7 +6,6 @@ import numpy as np
 
 from viz.charts.chart import Axis, Chart, Line, Pen
 
-HEIGHT = 420  # pixels
 WIDE = 100  # two decades
 UNMEASURED = (1e-4, 10.0)  # ends of the axis before anything is measured
 
@@ -35,5 +34,5 @@ def gradient_lines(
         from_zero=not is_log,
         ends=None if is_measured else UNMEASURED,
     )
-    return Chart(title, Axis(x, ends=(min(places) - room, max(places) + room)), y, lines,
-                 height=HEIGHT)  # fmt: skip
+    ends = min(places) - room, max(places) + room
+    return Chart(title, Axis(x, ends=ends), y, lines)

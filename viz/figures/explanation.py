@@ -1,56 +1,39 @@
 """What arrows weigh against what they change, and what tokens are worth by several measures."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
-from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Scale, signed
+from viz.charts.chart import RING, Axis, Cells, Chart, Line, Pen, Scale, signed
 from viz.figures.attribution import Estimates
 
-HEIGHT = 440
 RINGS = (1, 2, 3, "frame")
 RELATIVE = Scale("of the row’s largest", -1.0, 1.0, "signed")
 
 
-@dataclass(frozen=True, eq=False)
-class Cloud:
-    """Arrows as points: a measure (N,), the effect of removing each (N,), and what each is called.
+def arrow_scatter(
+    points: tuple[np.ndarray, np.ndarray],
+    names: Sequence[str],
+    marked: Mapping[str, int],
+    estimates: Estimates,
+    words: tuple[str, str, str],
+) -> Chart:
+    """Every arrow: a measure across, what its removal takes from the metric upward, (N,) each.
 
-    `marked` are the numbers of those to ring, by what their ring is called. Effects that are
-    `estimated` are hollow. `more` are further numbers of each, by their names.
+    Those that are `marked`, by what their ring is called, have one; estimates are hollow. words:
+    the title, the measure's name, and the unit of the metric.
     """
-
-    measure: np.ndarray
-    effects: np.ndarray
-    names: Sequence[str]
-    marked: Mapping[str, int]
-    estimated: np.ndarray
-    more: Mapping[str, np.ndarray] = field(default_factory=dict)
-
-
-def arrow_scatter(cloud: Cloud, title: str, words: tuple[str, str]) -> Chart:
-    """Every arrow: the measure across, what its removal takes from the metric upward.
-
-    words: the measure's name, and the unit of the metric.
-    """
-    estimates = Estimates(cloud.estimated, np.full(len(cloud.effects), np.nan))
-    symbols = np.where(cloud.estimated, "circle-open", "circle").tolist()
-    dots = Line(
-        cloud.measure,
-        cloud.effects,
-        pen=Pen(0, None, symbol=symbols, size=6, opacity=0.55),
-        names=cloud.names,
-        more={**cloud.more, **estimates.more(cloud.effects)},
-    )
+    (measure, effects), (title, across, unit) = points, words
+    symbols = np.where(estimates.cells, "circle-open", "circle").tolist()
+    pen = Pen(0, None, symbol=symbols, size=6, opacity=0.55)
+    dots = Line(measure, effects, pen=pen, names=names, more=estimates.more(effects))
     rings = [
-        Line([cloud.measure[i]], [cloud.effects[i]], name, Pen(ink, None, 3, "circle-open", 13),
-             quiet=True)
-        for (name, i), ink in zip(cloud.marked.items(), RINGS, strict=False)
-    ]  # fmt: skip
-    measure, unit = words
+        Line([measure[i]], [effects[i]], name, replace(RING, ink=ink), quiet=True)
+        for (name, i), ink in zip(marked.items(), RINGS, strict=False)
+    ]
     y = Axis("lost without the edge", unit)
-    return Chart(title, Axis(measure), y, [dots, *rings], estimates.says, HEIGHT)
+    return Chart(title, Axis(across), y, [dots, *rings], estimates.says, height=440)
 
 
 def token_rows(rows: Mapping[str, np.ndarray], labels: Sequence[str], title: str) -> Chart:

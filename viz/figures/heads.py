@@ -7,7 +7,6 @@ import numpy as np
 
 from viz.charts.chart import Axis, Chart, Line, Pen, Scale
 
-HEIGHT = 440
 POINTS = Pen(dash=None, size=13)
 RING = Pen("frame", None, 3, "circle-open", 17)
 ROOM = 0.06  # of an axis on each side, so that no point is cut
@@ -42,7 +41,7 @@ def head_scatter(
                 in_legend=False)  # fmt: skip
     marks = [points, ring] if np.isfinite(x + y) else [points]
     title = f"{up.name} by {across.name}"
-    return Chart(title, across.axis, up.axis, marks, height=HEIGHT)
+    return Chart(title, across.axis, up.axis, marks, height=440)
 
 
 def _scale(colour: Measured) -> Scale:

@@ -20,7 +20,6 @@ from viz.charts.chart import (
 )
 from viz.digits import digits
 
-HEIGHT = 360  # pixels
 EVERY_PAIR = "all pairs, n²"
 ORDERS = {
     "before": "−∞ before softmax (this model)",
@@ -40,7 +39,7 @@ def leak_curves(visible_sums: Mapping[str, np.ndarray], text: Sequence[str]) -> 
         "Weight left for the tokens a query may attend to",
         Axis("sum over visible cells", ends=(0, 1.06)),
     )
-    return Chart(title, tokens("query", text), sums, lines, height=HEIGHT)
+    return Chart(title, tokens("query", text), sums, lines)
 
 
 def receptive_field_map(layers: np.ndarray, text: Sequence[str], n_layers: int) -> Chart:
@@ -62,7 +61,7 @@ def receptive_field_curve(sizes: Sequence[int], n_layers: int, n_tokens: int) ->
     model = Rule("x", n_layers, f"this model: {n_layers} layers", ("left", "bottom"))
     y = Axis("tokens", kind="whole", ends=(0, 1.08 * n_tokens))
     title = "Receptive field of the last token"
-    return Chart(title, Axis("layers", kind="whole"), y, [line, model], height=HEIGHT)
+    return Chart(title, Axis("layers", kind="whole"), y, [line, model])
 
 
 def cost_curves(lengths: Sequence[int], pairs: Mapping[str, Sequence[int]], chosen: str) -> Chart:
@@ -74,7 +73,7 @@ def cost_curves(lengths: Sequence[int], pairs: Mapping[str, Sequence[int]], chos
         pen = Pen(dash=dash, width=width, symbol=None, opacity=opacity)
         lines.append(Line(lengths, counts, name, pen))
     x, y = (Axis(name, kind="count", is_log=True) for name in ("tokens", "pairs"))
-    return Chart("Cost: attended pairs by length", x, y, lines, height=HEIGHT)
+    return Chart("Cost: attended pairs by length", x, y, lines)
 
 
 def loss_bars(losses: Mapping[str, np.ndarray], text: Sequence[str]) -> Chart:
@@ -83,14 +82,14 @@ def loss_bars(losses: Mapping[str, np.ndarray], text: Sequence[str]) -> Chart:
     title = "Loss of each token: −ln of its predicted probability"
     predicted = tokens("token predicted", text)
     x = Axis(predicted.title, names=(predicted.names or ())[1:], numbered=True)
-    return Chart(title, x, Axis("loss", "nats", from_zero=True), bars, height=HEIGHT)
+    return Chart(title, x, Axis("loss", "nats", from_zero=True), bars)
 
 
 def change_bars(changes: Mapping[str, np.ndarray], text: Sequence[str], title: str) -> Chart:
     """The largest change of a next-token probability at each position, (T,), under each mask."""
     bars = [Bars(values, name) for name, values in changes.items()]
     y = Axis("change of a probability", from_zero=True)
-    return Chart(title, tokens("after token", text), y, bars, height=HEIGHT)
+    return Chart(title, tokens("after token", text), y, bars)
 
 
 def share_map(shares: np.ndarray, title: str) -> Chart:
@@ -99,4 +98,4 @@ def share_map(shares: np.ndarray, title: str) -> Chart:
     texts = [[digits(float(share), 3) for share in row] for row in shares]
     cells = Cells(shares, weights("share"), texts=texts)
     axes = numbered("head", "H", n_heads), numbered("layer", "L", n_layers)
-    return Chart(title, *axes, [cells], height=HEIGHT)
+    return Chart(title, *axes, [cells])

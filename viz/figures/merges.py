@@ -1,13 +1,17 @@
 """Trees of merges: the characters and bytes of a text below, its tokens on top."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
 from model.analysis.merges import Node, PreToken, walk
-from viz.labels import clipped, escape, visible
-from viz.theme import Palette, template
+from viz.charts.chart import Axis, Chart, Line, Pen
+from viz.charts.figure import figure
+from viz.labels import clipped, visible
+from viz.theme import Palette
 
 MOST_BYTES = 72  # drawn at once
 LEAST_BYTES = 16  # a shorter text leaves the right side empty
@@ -17,12 +21,9 @@ TALLEST = 760
 MARGINS = {"l": 78, "r": 4, "t": 46, "b": 4}  # the names of the rows stand on the left
 MARGIN = MARGINS["t"] + MARGINS["b"]
 NEAR = 0.31  # of a row: how near a line comes to a label
+APART = 0.05  # of a row: by which a label and the smaller one below it keep clear of its middle
 BYTE_PIXELS, LETTER_PIXELS = 17, 7.5
 CHARACTERS, BYTES = -1, 0  # rows; merges stand above them
-
-
-# Traces whose labels have numbers: the ids of tokens, the ranks of merges, and bytes.
-IDS, RANKS, HEX = 4, 6, 7
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,14 @@ class Place:
     row: int
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A label in a row, a smaller one below it, and what both say on hover; all escaped."""
+class Mark(NamedTuple):
+    """A label in a row, what it and more say under the hand, and a smaller label below it."""
 
     place: Place
     label: str
-    below: str
-    hover: str
+    name: str
+    more: Mapping[str, object]
+    below: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ class Character:
     first: float
     last: float
     n_bytes: int
+
+    @property
+    def place(self) -> Place:
+        """Where its label stands."""
+        return Place((self.first + self.last) / 2, CHARACTERS)
 
 
 class Forest:
@@ -69,6 +75,10 @@ class Forest:
     def place(self, node: Node) -> Place:
         """Where a node stands."""
         return self.places[id(node)]
+
+    def above(self, token: Node) -> Place:
+        """Where the label of a token stands, on top of all."""
+        return Place(self.place(token).x, self.top)
 
     def _lay_out(self, pre_token: PreToken) -> None:
         leaves = [leaf for token in pre_token for leaf in token.leaves]
@@ -128,173 +138,103 @@ def merge_trees(
     """Trees of some pre-tokens; `first` is the number of their first token, `n_rules` of merges."""
     forest = Forest(pre_tokens)
     rows = [
-        (_token_marks(forest, first), 14, colors.text),
-        (_merge_marks(forest, n_rules), 12, colors.text),
-        (_byte_marks(forest), 11, colors.muted),
-        (_character_marks(forest), 13, colors.text),
+        (_tokens(forest, first), "text", 14),
+        (_merges(forest, n_rules), "text", 12),
+        (_bytes(forest), "muted", 11),
+        (_characters(forest), "text", 13),
     ]
-    marks = [trace for row in rows for trace in _written(*row, colors)]
-    room = max(forest.width - GAP, LEAST_BYTES)
-    layout = {
-        "template": template(colors),
-        "title": {"text": "From bytes (below) to tokens (above)"},
-        "height": min(MARGIN + ROW * (forest.top + 2), TALLEST),
-        "margin": MARGINS,
-        "xaxis": {"range": [-1, room], "visible": False, "automargin": False},
-        "yaxis": _rows_axis(forest) | {"automargin": False},
-        "hovermode": "closest",
-        "showlegend": False,
-    }
-    return go.Figure([*_lines(forest, colors), *marks], layout)
-
-
-def _rows_axis(forest: Forest) -> dict[str, object]:
-    names = {CHARACTERS: "characters", BYTES: "bytes", forest.top: "tokens"}
+    labels = [line for marks, ink, size in rows for line in _written(list(marks), ink, size)]
+    names: dict[float, str] = {CHARACTERS: "characters", BYTES: "bytes", forest.top: "tokens"}
     if forest.top > 1:
         names[forest.top // 2] = "merges"
-    return {
-        "range": [CHARACTERS - 0.5, forest.top + 0.6],
-        "tickvals": list(names),
-        "ticktext": list(names.values()),
-        "showgrid": False,
-        "zeroline": False,
-    }
+    room = max(forest.width - GAP, LEAST_BYTES)
+    x = Axis("", ends=(-1, room), ticks=())
+    y = Axis("", ends=(CHARACTERS - 0.5, forest.top + 0.6), ticks=names)
+    height = min(MARGIN + ROW * (forest.top + 2), TALLEST)
+    title = "From bytes (below) to tokens (above)"
+    drawn = figure(Chart(title, x, y, [*_edges(forest), *labels], height=height), colors)
+    layout = drawn["layout"] | {"margin": MARGINS}
+    for side in ("xaxis", "yaxis"):
+        layout[side] |= {"showgrid": False, "zeroline": False}
+    return go.Figure(drawn["data"], layout)
 
 
-def _lines(forest: Forest, colors: Palette) -> list[go.Scatter]:
+def _edges(forest: Forest) -> list[Line]:
     """From the parts to what they make, from a tree to its token, from a character to its bytes."""
-    made, tokens, characters = _Path(), _Path(), _Path()
-    for node in walk(forest.tokens):
-        for part in node.parts:
-            made.bend(forest.place(part), forest.place(node))
-    for token in forest.tokens:
-        place = forest.place(token)
-        tokens.bend(place, Place(place.x, forest.top))
-    for character in forest.characters:
-        middle = Place((character.first + character.last) / 2, CHARACTERS)
-        for i in range(character.n_bytes):
-            step = (character.last - character.first) / max(character.n_bytes - 1, 1)
-            characters.bend(Place(character.first + i * step, BYTES), middle)
-    return [
-        _line(made, colors.muted, "solid"),
-        _line(tokens, colors.line, "dot"),
-        _line(characters, colors.line, "solid"),
+    made = [
+        (forest.place(part), forest.place(node))
+        for node in walk(forest.tokens)
+        for part in node.parts
     ]
+    tokens = [(forest.place(token), forest.above(token)) for token in forest.tokens]
+    characters = [
+        (Place(x, BYTES), character.place)
+        for character in forest.characters
+        for x in np.linspace(character.first, character.last, character.n_bytes)
+    ]
+    looks = ((made, "muted", "solid"), (tokens, "line", "dot"), (characters, "line", "solid"))
+    return [_bent(pairs, Pen(ink, dash, 1.2, None, shape="vh")) for pairs, ink, dash in looks]
 
 
-class _Path:
-    """Lines of right angles, in the form Plotly takes: points, and None between lines."""
-
-    def __init__(self) -> None:
-        self.x: list[float | None] = []
-        self.y: list[float | None] = []
-
-    def bend(self, start: Place, end: Place) -> None:
-        """A line from one label to another that turns just before the other."""
+def _bent(pairs: Sequence[tuple[Place, Place]], pen: Pen) -> Line:
+    """Lines of right angles from one label to another, which turn just before the other."""
+    x: list[float] = []
+    y: list[float] = []
+    for start, end in pairs:
         near = NEAR if start.row < end.row else -NEAR
-        turn = end.row - 1.5 * near
-        self.x += [start.x, start.x, end.x, end.x, None]
-        self.y += [start.row + near, turn, turn, end.row - near, None]
+        x += [start.x, end.x, end.x, np.nan]
+        y += [start.row + near, end.row - 1.5 * near, end.row - near, np.nan]
+    return Line(x, y, pen=pen, quiet=True)
 
 
-def _line(path: _Path, color: str, dash: str) -> go.Scatter:
-    return go.Scatter(
-        x=path.x,
-        y=path.y,
-        mode="lines",
-        line={"color": color, "width": 1.2, "dash": dash},
-        hoverinfo="skip",
-    )
-
-
-def _written(
-    marks: Sequence[Mark], size: int, color: str, colors: Palette
-) -> tuple[go.Scatter, go.Scatter]:
-    """Labels, and the smaller ones below them."""
-    x, y = [mark.place.x for mark in marks], [mark.place.row for mark in marks]
-    has_below = any(mark.below for mark in marks)
-    labels = go.Scatter(
-        x=x,
-        y=[row + 0.12 for row in y] if has_below else y,
-        mode="text",
-        text=[mark.label for mark in marks],
-        textfont={"size": size, "color": color},
-        customdata=[mark.hover for mark in marks],
-        hovertemplate="%{customdata}<extra></extra>",
-    )
-    below = go.Scatter(
-        x=x,
-        y=[row - 0.17 for row in y],
-        mode="text",
-        text=[mark.below for mark in marks],
-        textfont={"size": 10, "color": colors.muted},
-        hoverinfo="skip",
-    )
-    return labels, below
-
-
-def _token_marks(forest: Forest, first: int) -> list[Mark]:
-    found = []
+def _tokens(forest: Forest, first: int) -> Iterator[Mark]:
     for number, token in enumerate(forest.tokens, first):
         text = _decoded(token.bytes)
         name = visible(text) if text else label_of(token)
-        hover = (
-            f"token {number}: <b>{escape(name)}</b><br>id {token.id:,}<br>"
-            f"{_counted(len(token.bytes), 'byte')}, {_counted(token.n_merges, 'merge')}"
-        )
-        label = escape(clipped(name, _room(token)))
-        place = Place(forest.place(token).x, forest.top)
-        found.append(Mark(place, f"<b>{label}</b>", str(token.id), hover))
-    return found
+        more = {"id": token.id, "bytes": len(token.bytes), "merges": token.n_merges}
+        label = clipped(name, _room(token))
+        yield Mark(forest.above(token), label, f"token {number}: {name}", more, str(token.id))
 
 
-def _merge_marks(forest: Forest, n_rules: int) -> list[Mark]:
-    return [
-        Mark(
-            forest.place(node),
-            escape(clipped(label_of(node), _room(node))),
-            f"#{node.rank + 1}",
-            merge_words(node, n_rules),
-        )
-        for node in walk(forest.tokens)
-        if node.parts and node.rank is not None
-    ]
+def _merges(forest: Forest, n_rules: int) -> Iterator[Mark]:
+    for node in walk(forest.tokens):
+        if node.rank is not None and node.order is not None:
+            name, rank = label_of(node), node.rank + 1
+            made = f"{' + '.join(map(label_of, node.parts))} → {name}"
+            order = {"merge of its pre-token": node.order + 1}
+            more = {"rank": f"{rank:,} of {n_rules:,}", "id": node.id, **order}
+            label = clipped(name, _room(node))
+            yield Mark(forest.place(node), label, made, more, f"#{rank}")
 
 
-def merge_words(node: Node, n_rules: int) -> str:
-    """What a merge joins, its rank, its place and the id it makes; escaped."""
-    assert node.rank is not None and node.order is not None  # a merge made it
-    left, right = (f"<b>{escape(label_of(part))}</b>" for part in node.parts)
-    return (
-        f"{left} + {right} → <b>{escape(label_of(node))}</b><br>rank {node.rank + 1:,} of "
-        f"{n_rules:,}<br>id {node.id:,}<br>merge {node.order + 1} of its pre-token"
+def _bytes(forest: Forest) -> Iterator[Mark]:
+    for leaf in (leaf for token in forest.tokens for leaf in token.leaves):
+        written, more = leaf.bytes.hex(" "), {"bytes": len(leaf.bytes), "id": leaf.id}
+        yield Mark(forest.place(leaf), written, written, more)
+
+
+def _characters(forest: Forest) -> Iterator[Mark]:
+    for one in forest.characters:
+        name, more = visible(one.text), {"code point": f"U+{ord(one.text):04X}"}
+        yield Mark(one.place, clipped(name, 2 * one.n_bytes), name, more | {"bytes": one.n_bytes})
+
+
+def _written(marks: Sequence[Mark], ink: str, size: int) -> list[Line]:
+    """Labels, and the smaller ones below them."""
+    if not marks:
+        return []
+    x, y = np.array([(mark.place.x, mark.place.row) for mark in marks]).T
+    labels, names, below = (
+        [getattr(mark, part) for mark in marks] for part in ("label", "name", "below")
     )
-
-
-def _byte_marks(forest: Forest) -> list[Mark]:
-    return [
-        Mark(
-            forest.place(leaf),
-            leaf.bytes.hex(" "),
-            "",
-            f"{_counted(len(leaf.bytes), 'byte')}: <b>{leaf.bytes.hex(' ')}</b><br>id {leaf.id:,}",
-        )
-        for token in forest.tokens
-        for leaf in token.leaves
-    ]
-
-
-def _character_marks(forest: Forest) -> list[Mark]:
-    return [
-        Mark(
-            Place((character.first + character.last) / 2, CHARACTERS),
-            escape(clipped(visible(character.text), 2 * character.n_bytes)),
-            "",
-            f"<b>{escape(visible(character.text))}</b> U+{ord(character.text):04X}<br>"
-            f"{_counted(character.n_bytes, 'byte')}",
-        )
-        for character in forest.characters
-    ]
+    has_below = any(below)
+    more = {head: [mark.more[head] for mark in marks] for head in marks[0].more}
+    side = "top center" if has_below else "middle center"
+    pen, small = Pen(ink, None, 2, None, size), Pen("muted", None, 2, None, 10)
+    apart = APART if has_below else 0
+    own = Line(x, y + apart, pen=pen, names=names, texts=labels, written=side, more=more)
+    lower = Line(x, y - apart, pen=small, texts=below, written="bottom center", quiet=True)
+    return [own, lower] if has_below else [own]
 
 
 def label_of(*nodes: Node) -> str:
@@ -314,7 +254,3 @@ def _decoded(content: bytes) -> str | None:
 def _room(node: Node) -> int:
     """How many letters have room above the bytes of a node."""
     return max(2, int(len(node.bytes) * BYTE_PIXELS / LETTER_PIXELS))
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

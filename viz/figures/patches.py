@@ -5,8 +5,6 @@ import numpy as np
 from viz.charts.chart import Axis, Cells, Chart, Frame, Line, Pen, Scale
 from viz.labels import NARROW, thinned
 
-TILES_HEIGHT, HEIGHT = 520, 420
-
 
 def similarity_grid(cosines: np.ndarray, title: str) -> Chart:
     """How alike the positions of patches are, (P, P) (Dosovitskiy et al. 2021, fig. 7).
@@ -31,7 +29,7 @@ def similarity_grid(cosines: np.ndarray, title: str) -> Chart:
         for j in starts
     ]
     cells = Cells(tiles, Scale("cosine", -1.0, 1.0, "signed"), more=more)
-    return Chart(title, x, y, [cells, *gaps], height=TILES_HEIGHT, is_square=True)
+    return Chart(title, x, y, [cells, *gaps], is_square=True)
 
 
 def distance_curve(distances: np.ndarray, title: str) -> Chart:
@@ -45,7 +43,7 @@ def distance_curve(distances: np.ndarray, title: str) -> Chart:
     )
     layer = Axis("layer", kind="whole", ticks=thinned(len(distances), NARROW, 27))
     distance = Axis("mean distance", "pixels", from_zero=True)
-    return Chart(title, layer, distance, [dots], height=HEIGHT)
+    return Chart(title, layer, distance, [dots])
 
 
 def without_map(probabilities: np.ndarray, title: str) -> Chart:
@@ -53,4 +51,4 @@ def without_map(probabilities: np.ndarray, title: str) -> Chart:
     side = round(len(probabilities) ** 0.5)
     x, y = (Axis(name, names=list(map(str, range(side)))) for name in ("column", "row"))
     cells = Cells(probabilities.reshape(side, side), Scale("probability"))
-    return Chart(title, x, y, [cells], height=HEIGHT, is_square=True)
+    return Chart(title, x, y, [cells], is_square=True)

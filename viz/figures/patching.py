@@ -1,48 +1,12 @@
-"""Grids of activation patching, and how well the estimate foretells them."""
+"""What grids of activation patching are of, and how well the estimate foretells them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
-from viz.charts.chart import Axis, Cells, Chart, Hidden, Line, Pen, Scale, around, numbered
-from viz.figures.attribution import Estimates
+from viz.charts.chart import Axis, Chart, Line, Pen, Scale
 
-ROW_PIXELS, LEAST_HEIGHT = 26, 250
-WHOLE = Scale("recovered (1 = all)", -1.0, 1.0, "signed")
-SCATTER_HEIGHT = 380
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Shares put back (L, C), the metrics they are of, and which of them are estimates.
-
-    `labels` are those of the columns; `chosen` is the layer and the column to frame.
-    """
-
-    title: str
-    shares: np.ndarray
-    values: np.ndarray
-    estimates: Estimates
-    labels: Sequence[str]
-    column_title: str
-    chosen: tuple[int, int] | None = None
-
-
-def patch_map(grid: Grid) -> Chart:
-    """Layers downward, positions or heads across; a dot on what is an estimate."""
-    shares, estimates = grid.shares, grid.estimates
-    more = {"metric": grid.values, **estimates.more(shares)}
-    cells = Cells(shares, WHOLE, Hidden(np.isnan(shares), estimates.missing), more=more, gap=1)
-    framed = [] if grid.chosen is None else [around(grid.chosen)]
-    return Chart(
-        grid.title,
-        Axis(grid.column_title, names=grid.labels, numbered=grid.column_title == "position"),
-        numbered("layer", "L", len(shares)),
-        [cells, *estimates.dots, *framed],
-        estimates.says,
-        max(LEAST_HEIGHT, 160 + ROW_PIXELS * len(shares)),
-    )
+RECOVERED = Scale("recovered (1 = all)", -1.0, 1.0, "signed")
 
 
 def estimate_scatter(exact: Mapping[str, np.ndarray], estimate: Mapping[str, np.ndarray]) -> Chart:
@@ -56,4 +20,4 @@ def estimate_scatter(exact: Mapping[str, np.ndarray], estimate: Mapping[str, np.
     equal = Line(ends, ends, pen=Pen("muted", "dot", 1, None), quiet=True)
     x, y = Axis("estimate: gradient × difference"), Axis("exact, recovered")
     title = "Every cell: estimate and exact"
-    return Chart(title, x, y, [*points, equal], height=SCATTER_HEIGHT)
+    return Chart(title, x, y, [*points, equal])

@@ -5,23 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.charts.chart import (
-    Axis,
-    Cells,
-    Chart,
-    Line,
-    Pen,
-    Row,
-    Rule,
-    Scale,
-    signed,
-    tokens,
-)
+from viz.charts.chart import Axis, Cells, Chart, Line, Pen, Rule, Scale, signed
 from viz.digits import HOVER
 from viz.theme import Palette, color_scale, template
 
-CURVES_HEIGHT = 340
-MAP_HEIGHT = 560
 FIRST_VIEW = 80  # positions on screen before a person zooms out
 POSITION, DIMENSION = Axis("position", kind="whole"), Axis("dimension", kind="whole")
 
@@ -58,7 +45,7 @@ def wave_surface(table: np.ndarray, colors: Palette) -> go.Figure:
         layout={
             "template": template(colors),
             "title": {"text": "The sines over position and pair of dimensions (drag to rotate)"},
-            "height": MAP_HEIGHT,
+            "height": 560,
             "scene": {
                 "xaxis": axis | {"title": "pair i"},
                 "yaxis": axis | {"title": "position"},
@@ -78,7 +65,7 @@ def wavelength_curve(frequencies: np.ndarray, context: int, pair_name: str) -> C
     curve = Line(np.arange(len(frequencies)), 2 * np.pi / frequencies, pen=Pen(size=5))
     marked = Rule("y", context, f"context: {context} positions", ("left", "top"))
     x, y = Axis(pair_name, kind="whole"), Axis("positions for one turn", is_log=True)
-    return Chart("Wavelength of each pair", x, y, [curve, marked], height=CURVES_HEIGHT)
+    return Chart("Wavelength of each pair", x, y, [curve, marked])
 
 
 def dimension_curves(table: np.ndarray, dimensions: Sequence[int], n_used: int) -> Chart:
@@ -92,7 +79,7 @@ def dimension_curves(table: np.ndarray, dimensions: Sequence[int], n_used: int) 
     last = min(max(FIRST_VIEW, n_used), len(table)) - 1
     x = Axis("position", kind="whole", ends=(-0.5, last + 0.5))
     title = "Single dimensions (double-click for all positions)"
-    return Chart(title, x, Axis("value"), lines, height=CURVES_HEIGHT)
+    return Chart(title, x, Axis("value"), lines)
 
 
 def similarity_map(
@@ -101,16 +88,3 @@ def similarity_map(
     """How similar the vectors of every two positions are, (T, T), cosine from −1 to 1."""
     cells = Cells(similarity, Scale("cosine", -1.0, 1.0, "signed"))
     return Chart(title, POSITION, POSITION, [cells], says, is_square=True)
-
-
-def sum_maps(
-    embed: np.ndarray, positions: np.ndarray, total: np.ndarray, text: Sequence[str]
-) -> Row:
-    """Embedding + position = input, each (T, D), in one colour scale."""
-    parts = {"embedding": embed, "+ position": positions, "= input": total}
-    scale = signed("value", np.concatenate(list(parts.values())))
-    charts = [
-        Chart(name, DIMENSION, tokens("token", text), [Cells(values, scale)])
-        for name, values in parts.items()
-    ]
-    return Row(charts, int(np.clip(170 + 22 * len(text), 280, 640)), is_labelled_once=True)

@@ -34,5 +34,4 @@ def alignment_map(
         for name, own in zip(("written", "source"), labels, strict=True)
     )
     framed = Frame((row, row), (0, pattern.shape[1] - 1), width=2)
-    height = int(np.clip(190 + 22 * len(pattern), 330, 760))
-    return Chart(title, source, written, [Cells(pattern, weights()), framed], height=height)
+    return Chart(title, source, written, [Cells(pattern, weights()), framed])

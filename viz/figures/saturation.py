@@ -6,8 +6,6 @@ import numpy as np
 
 from viz.charts.chart import GUIDE, Axis, Bars, Chart, Line, Pen
 
-HEIGHT = 330  # pixels
-
 
 def by_dimension(
     dimensions: Sequence[int],
@@ -21,11 +19,11 @@ def by_dimension(
     measured = [Line(dimensions, found, name, pen) for name, found in values.items()]
     expected = [] if line is None else [Line(dimensions, line, "d", GUIDE)]
     d = Axis("d, numbers of a query", is_log=True)
-    return Chart(title, d, y, [*measured, *expected], height=HEIGHT)
+    return Chart(title, d, y, [*measured, *expected])
 
 
 def weight_bars(weights: Mapping[str, np.ndarray], title: str) -> Chart:
     """The weights of one query over its keys, (n,), without and with √d."""
     bars = [Bars(values, name) for name, values in weights.items()]
     keys = Axis("key", names=[f"k{key + 1}" for key in range(len(bars[0].values))])
-    return Chart(title, keys, Axis("weight", ends=(0, 1.02)), bars, height=HEIGHT)
+    return Chart(title, keys, Axis("weight", ends=(0, 1.02)), bars)

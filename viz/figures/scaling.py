@@ -6,7 +6,6 @@ import numpy as np
 
 from viz.charts.chart import PLAIN, Axis, Chart, Line, Pen
 
-HEIGHT = 450  # pixels
 LOSS, DASHES = Axis("loss", "nats per token"), ("solid", "dot", "dashdot", "dash", "solid")
 DIAMOND, THIN = Pen("muted", dash=None, symbol="diamond", size=10), 1.5
 
@@ -40,7 +39,7 @@ def best_sizes(
                   in_legend=False)  # fmt: skip
     x = Axis("compute", "operations", kind="power", is_log=True, ends=(1e18, 1e26))
     y, marks = Axis("parameters", kind="power", is_log=True), [*lines, points, _here(*here)]
-    return Chart("The best size by compute", x, y, marks, height=HEIGHT)
+    return Chart("The best size by compute", x, y, marks)
 
 
 def equal_compute(
@@ -55,7 +54,7 @@ def equal_compute(
     """
     lines = [Line(sizes, losses, name, PLAIN) for name, sizes, losses in curves]
     marks = [*lines, Line(*best, "the law’s best size", DIAMOND), _here(*here)]
-    return Chart(title, _counted("parameters"), LOSS, marks, height=HEIGHT)
+    return Chart(title, _counted("parameters"), LOSS, marks)
 
 
 def own_runs(
@@ -78,7 +77,7 @@ def own_runs(
     star = Line([at], [loss], f"{name}, not fitted", Pen(ink, None, symbol="star", size=13))
     title = "Held-out loss, measured (points) and fitted (lines)"
     marks = [*fits, *points, fits_beside, star]
-    return Chart(title, _counted("tokens of training"), LOSS, marks, height=HEIGHT)
+    return Chart(title, _counted("tokens of training"), LOSS, marks)
 
 
 def _thin(ink: int, dash: str = "solid") -> Pen:
@@ -92,4 +91,4 @@ def training_curves(curves: Sequence[tuple[str, int, np.ndarray]]) -> Chart:
         for name, number, curve in curves
     ]
     title = "Loss in training, every run with a schedule of its own"
-    return Chart(title, _counted("tokens so far"), LOSS, lines, height=HEIGHT)
+    return Chart(title, _counted("tokens so far"), LOSS, lines)

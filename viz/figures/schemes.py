@@ -1,6 +1,6 @@
 """Position schemes as charts: angles, slopes, other orders, and models side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +22,6 @@ from viz.charts.chart import (
     weights,
 )
 
-CURVES_HEIGHT = 380
-MAP_HEIGHT = 420
 MOST_WRITTEN = 16  # bars with room for their numbers
 TURN = 2 * np.pi
 
@@ -36,7 +34,7 @@ def angle_map(frequencies: np.ndarray, n_positions: int) -> Chart:
     turns = np.outer(np.arange(n_positions), frequencies) / TURN % 1
     cells = Cells(turns, Scale("angle", 0.0, 1.0, "cyclic", unit="of a turn"))
     pair, position = (Axis(name, kind="whole") for name in ("pair", "position"))
-    return Chart("Angle by position and pair", pair, position, [cells], height=MAP_HEIGHT)
+    return Chart("Angle by position and pair", pair, position, [cells])
 
 
 def slope_bars(slopes: np.ndarray, title: str) -> Chart:
@@ -44,7 +42,7 @@ def slope_bars(slopes: np.ndarray, title: str) -> Chart:
     texts = [f"{slope:.4g}" for slope in slopes] if len(slopes) <= MOST_WRITTEN else ()
     y = Axis("slope", is_log=True, ends=(slopes.min() / 2, slopes.max() * 2))
     heads = numbered("head", "H", len(slopes))
-    return Chart(title, heads, y, [Bars(slopes, texts=texts)], height=CURVES_HEIGHT)
+    return Chart(title, heads, y, [Bars(slopes, texts=texts)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +55,20 @@ class Part:
     hidden: np.ndarray | None = None
 
 
-def output_maps(parts: Sequence[Part], share: float = 1.0) -> Row:
-    """Outputs of two orders and their difference, each (T, D), all in one colour scale.
+def vector_maps(parts: Sequence[Part], share: float = 1.0, n_scaled: int = 2) -> Row:
+    """Vectors of tokens, such as outputs of two orders and their difference, (T, D) each.
 
-    It ends where this `share` of the outputs lies; what is larger has the colour of the end.
+    The one colour scale ends where this `share` of the first `n_scaled` lies; what is larger has
+    the colour of the end.
     """
-    reach = np.concatenate([part.values for part in parts[:2]])
+    reach = np.concatenate([part.values for part in parts[:n_scaled]])
     scale = signed("value", np.quantile(np.abs(reach), [share]) if share < 1 else reach)
     dimension = Axis("dimension", kind="whole")
     charts = [
         Chart(part.title, dimension, tokens("token", part.tokens), [Cells(part.values, scale)])
         for part in parts
     ]
-    return Row(charts, int(np.clip(170 + 22 * len(parts[0].tokens), 280, 640)), gap=0.1)
+    return Row(charts)
 
 
 def pattern_row(parts: Sequence[Part]) -> Row:
@@ -82,27 +81,20 @@ def pattern_row(parts: Sequence[Part]) -> Row:
         queries = Axis("query", names=names, numbered=True, ends=(n - 0.5, -0.5))
         hidden = None if part.hidden is None else Hidden(part.hidden)
         charts.append(Chart(part.title, keys, queries, [Cells(part.values, weights(), hidden)]))
-    return Row(charts, MAP_HEIGHT, gap=0.015, is_labelled_once=True)
+    return Row(charts, tallest=420)
 
 
-@dataclass(frozen=True, eq=False)
-class LossCurve:
-    """Mean losses (N,) of one model, each over `bin_size` positions."""
+def loss_curves(curves: Mapping[str, tuple[np.ndarray, int]], n_trained: int | None) -> Chart:
+    """Loss by position for several models; a line marks where training ended, the same for all.
 
-    name: str
-    losses: np.ndarray
-    bin_size: int
-
-
-def loss_curves(curves: Sequence[LossCurve], n_trained: int | None) -> Chart:
-    """Loss by position for several models; a line marks where training ended, the same for all."""
+    curves: mean losses, (N,), and over how many positions each is.
+    """
     lines = []
-    for curve in curves:
-        first = np.arange(len(curve.losses)) * curve.bin_size
-        more = {"from position": first, "to": first + curve.bin_size - 1}
-        middle = first + curve.bin_size / 2
-        lines.append(Line(middle, curve.losses, curve.name, Pen(size=4), more=more))
+    for name, (losses, bin_size) in curves.items():
+        first = np.arange(len(losses)) * bin_size
+        more = {"from position": first, "to": first + bin_size - 1}
+        lines.append(Line(first + bin_size / 2, losses, name, Pen(size=4), more=more))
     ended = [Rule("x", n_trained, "training ended here")] if n_trained else []
     title = "Loss by position on held-out text"
     x, y = Axis("position in the window"), Axis("loss", "nats per token")
-    return Chart(title, x, y, [*lines, *ended], height=CURVES_HEIGHT)
+    return Chart(title, x, y, [*lines, *ended])

@@ -20,16 +20,14 @@ from viz.charts.chart import (
     tokens,
 )
 
-HEIGHT = 400  # pixels
 FEW = 8  # numbered rows of a large matrix
-SIDE = 430  # pixels of a map of heads by heads
 
 
 def side_by_side(z: np.ndarray, head: int, title: str) -> Chart:
     """Each head's slice of one token, (H, Dh), a row for each; the chosen one framed."""
     marks = [Cells(z, signed("z", z)), Frame((head, head), (0, z.shape[1] - 1))]
     x, y = Axis("column of its slice", kind="whole"), numbered("head", "H", len(z))
-    return Chart(title, x, y, marks, height=HEIGHT)
+    return Chart(title, x, y, marks)
 
 
 def output_map(w_o: np.ndarray, heads: tuple[int, int], title: str) -> Chart:
@@ -40,7 +38,7 @@ def output_map(w_o: np.ndarray, heads: tuple[int, int], title: str) -> Chart:
     middles = {h * width + width // 2: f"H{h}" for h in range(n_heads)}
     rows = range(0, len(w_o), max(1, len(w_o) // FEW))
     x, y = Axis("columns by head", ticks=middles), Axis("row: a column of the stream", ticks=rows)
-    return Chart(title, x, y, [Cells(w_o, signed("weight", w_o)), framed], height=HEIGHT)
+    return Chart(title, x, y, [Cells(w_o, signed("weight", w_o)), framed])
 
 
 def written_map(lengths: np.ndarray, text: Sequence[str], head: int, title: str) -> Chart:
@@ -48,7 +46,7 @@ def written_map(lengths: np.ndarray, text: Sequence[str], head: int, title: str)
     framed = Frame((head, head), (0, len(text) - 1))
     marks = [Cells(lengths, from_zero("length", lengths)), framed]
     heads = numbered("head", "H", len(lengths))
-    return Chart(title, tokens("token", text), heads, marks, height=HEIGHT)
+    return Chart(title, tokens("token", text), heads, marks)
 
 
 def spectrum_lines(values: np.ndarray, head: int, title: str) -> Chart:
@@ -57,7 +55,7 @@ def spectrum_lines(values: np.ndarray, head: int, title: str) -> Chart:
     lines = [Line(numbers, row, f"H{h}", STRONG if h == head else FAINT)
              for h, row in enumerate(values)]  # fmt: skip
     x, y = Axis("number, largest first"), Axis("singular value", from_zero=True)
-    return Chart(title, x, y, lines, height=HEIGHT)
+    return Chart(title, x, y, lines)
 
 
 def alike_map(cosines: np.ndarray, heads: tuple[int, int], title: str) -> Chart:
@@ -65,4 +63,4 @@ def alike_map(cosines: np.ndarray, heads: tuple[int, int], title: str) -> Chart:
     axis = numbered("head", "H", len(cosines))
     marks = [Cells(cosines, Scale("cosine", -1.0, 1.0, "signed")), around(heads)]
     says = f"H{heads[0]} is most like H{heads[1]}."
-    return Chart(title, axis, axis, marks, says, height=SIDE, is_square=True)
+    return Chart(title, axis, axis, marks, says, is_square=True)

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.charts.chart import Axis, Bars, Chart
-from viz.charts.room import columns_room, rows_room
-from viz.digits import HOVER
+from viz.charts.chart import GUIDE, Axis, Bars, Chart, Line, Pen
+from viz.charts.figure import figure
 from viz.labels import NO_SPACE, told_apart, visible
-from viz.theme import Palette, template
+from viz.theme import Palette
 
-HEIGHT, ROW_PIXELS = 400, 26
 HANDLE = 14  # pixels from its middle to its edge
 LEAST_REACH = 6.0
+ROOM = 2 * "\u00a0"  # by which a name keeps clear of its handle
+SHADOW = Pen("frame", width=6, symbol=None, opacity=0.35)
 
 
 def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> go.Figure:
@@ -23,43 +23,28 @@ def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> g
     The shapes are handles at their ends, which can be dragged.
     """
     reach = max(LEAST_REACH, 1.1 * float(np.abs([a, b, foot]).max()))
-    axis = {
-        "automargin": False,
-        "range": [-reach, reach],
-        "dtick": 2 if reach == LEAST_REACH else 5,
-        "zeroline": True,
-        "zerolinecolor": colors.muted,
-        "constrain": "domain",
-    }
-    dropped = go.Scatter(
-        x=[b[0], foot[0]],
-        y=[b[1], foot[1]],
-        name="b onto a’s line",
-        mode="lines",
-        line={"color": colors.muted, "dash": "dot"},
-        hovertemplate=f"%{{x:{HOVER}}}, %{{y:{HOVER}}}<extra></extra>",
-    )
-    shadow = go.Scatter(
-        x=[0, foot[0]],
-        y=[0, foot[1]],
-        mode="lines",
-        line={"color": colors.frame, "width": 6},
-        opacity=0.35,
-        hoverinfo="skip",
-    )
-    return go.Figure(
-        [_arrow("a", a, colors.series[0]), _arrow("b", b, colors.series[1]), dropped, shadow],
-        {
-            "template": template(colors),
-            "title": {"text": "Two vectors, and the projection of b onto a"},
-            "height": HEIGHT,
-            "margin": {"t": 44, "l": rows_room(None), "b": columns_room(None, 0)},
-            "xaxis": {"title": "x", **axis},
-            "yaxis": {"title": "y", **axis, "scaleanchor": "x"},
-            "shapes": [_handle(end, colors) for end in (a, b)],
-            "showlegend": False,
-        },
-    )
+    x, y = (Axis(name, ends=(-reach, reach)) for name in ("x", "y"))
+    (x0, y0), (x1, y1) = b, foot
+    dropped = Line([x0, x1], [y0, y1], "b onto a’s line", GUIDE, in_legend=False)
+    shadow = Line([0, x1], [0, y1], pen=SHADOW, quiet=True)
+    marks = [_arrow("a", a, 0), _arrow("b", b, 1), dropped, shadow]
+    title = "Two vectors, and the projection of b onto a"
+    drawn = figure(Chart(title, x, y, marks, is_square=True), colors)
+    for trace in drawn["data"][:2]:
+        trace["marker"]["angleref"] = "previous"
+        trace["textfont"]["size"] = 16
+    layout = drawn["layout"] | {"shapes": [_handle(end, colors) for end in (a, b)]}
+    for side in ("xaxis", "yaxis"):
+        layout[side] |= {"dtick": 2 if reach == LEAST_REACH else 5, "showgrid": True}
+        layout[side] |= {"zeroline": True, "zerolinecolor": colors.muted}
+    return go.Figure(drawn["data"], layout)
+
+
+def _arrow(name: str, end: np.ndarray, ink: int) -> Line:
+    side = "middle right" if end[0] >= 0 else "middle left"
+    pen = Pen(ink, width=3, symbol="arrow", size=(0, 16))
+    texts = ["", f"{ROOM}{name}{ROOM}"]
+    return Line([0, end[0]], [0, end[1]], name, pen, texts=texts, written=side, in_legend=False)
 
 
 def _handle(end: np.ndarray, colors: Palette) -> dict[str, Any]:
@@ -78,21 +63,6 @@ def _handle(end: np.ndarray, colors: Palette) -> dict[str, Any]:
         "fillcolor": "rgba(0,0,0,0)",
         "editable": True,
     }
-
-
-def _arrow(name: str, end: np.ndarray, color: str) -> go.Scatter:
-    return go.Scatter(
-        x=[0, end[0]],
-        y=[0, end[1]],
-        name=name,
-        mode="lines+markers+text",
-        line={"color": color, "width": 3},
-        marker={"color": color, "size": [0, 16], "symbol": "arrow", "angleref": "previous"},
-        text=["", f"<b> {name} </b>"],
-        textposition="middle right" if end[0] >= 0 else "middle left",
-        textfont={"color": color, "size": 16},
-        hovertemplate=f"{name} <b>%{{x:{HOVER}}}, %{{y:{HOVER}}}</b><extra></extra>",
-    )
 
 
 def token_names(tokens: Sequence[str]) -> list[str]:
@@ -122,5 +92,4 @@ def nearest_bars(
     more = {"id": list(map(str, ids)), "length": lengths}
     inks = ["muted" if i == token else 0 for i in ids]
     bars = Bars(values, ink=inks, is_written=True, more=more)
-    height = 104 + ROW_PIXELS * len(labels)
-    return Chart(title, Axis(name), Axis("token", names=labels), [bars], height=height)
+    return Chart(title, Axis(name), Axis("token", names=labels), [bars])

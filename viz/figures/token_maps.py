@@ -37,26 +37,17 @@ def pattern_map(pattern: np.ndarray, mask: np.ndarray, text: Sequence[str], titl
     return token_map(pattern, (text, text), weights(), title, mask)
 
 
-def score_map(
-    scores: np.ndarray,
-    mask: np.ndarray | None,
-    text: Sequence[str],
-    title: str,
-    scale_of: np.ndarray,
-) -> Chart:
-    """Scores (T, T), signed; with a mask, masked cells are hatched and stand for −∞.
-
-    The colours reach as far as the numbers in `scale_of`, so that two maps can be compared.
-    """
-    return token_map(scores, (text, text), signed("score", scale_of), title, mask)
-
-
 def signed_map(
     values: np.ndarray,
     mask: np.ndarray,
     both: tuple[Sequence[str], Sequence[str]],
     what: str,
     title: str,
+    scale_of: np.ndarray | None = None,
 ) -> Chart:
-    """A signed number of each query and key, such as a bias or a difference of two patterns."""
-    return token_map(values, both, signed(what, values[mask]), title, mask)
+    """A signed number of each query and key, such as a score, or a difference of two patterns.
+
+    The colours reach as far as the numbers in `scale_of`, so that two maps can be compared.
+    """
+    scale = signed(what, values[mask] if scale_of is None else scale_of)
+    return token_map(values, both, scale, title, mask)

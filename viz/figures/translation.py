@@ -21,7 +21,6 @@ from viz.charts.chart import (
 from viz.digits import digits
 from viz.labels import clipped
 
-LOSSES_HEIGHT, CACHE_HEIGHT = 320, 330
 OWN_CHARACTERS = 10
 INSET = 0.06  # by which frames around links keep off each other, in cells
 DOT = Pen("frame", None, size=9)
@@ -46,7 +45,7 @@ def loss_bars(
         more={"most likely": most, "id": ids},
     )
     y = Axis("−ln p", "nats", from_zero=True)
-    return Chart(title, tokens("German token fed in", text), y, [bars], height=LOSSES_HEIGHT)
+    return Chart(title, tokens("German token fed in", text), y, [bars])
 
 
 def damage_map(words: Sequence[str], losses: Mapping[str, np.ndarray], title: str) -> Chart:
@@ -55,7 +54,7 @@ def damage_map(words: Sequence[str], losses: Mapping[str, np.ndarray], title: st
     values = np.stack(list(losses.values()))
     cells = Cells(values, from_zero("loss", values, "nats"))
     x, y = Axis("German word", names=words, numbered=True), Axis("source", names=names)
-    return Chart(title, x, y, [cells], height=190 + 34 * len(names))
+    return Chart(title, x, y, [cells])
 
 
 def alignment_map(
@@ -80,7 +79,6 @@ def alignment_map(
         [Cells(pattern, weights()), dots, *frames],
         f"Framed is a link made by hand; the largest weight of {n_right} of {len(target)} rows "
         "is at one.",
-        170 + 28 * len(target),
     )
 
 
@@ -89,7 +87,7 @@ def error_rate_map(rates: np.ndarray, title: str) -> Chart:
     n_layers, n_heads = rates.shape[0], rates.shape[1] - 1
     heads = Axis("head", names=[*(f"H{head}" for head in range(n_heads)), "mean"])
     layers, cells = numbered("layer", "L", n_layers), Cells(rates, Scale("error rate"))
-    return Chart(title, heads, layers, [cells], height=150 + 40 * n_layers)
+    return Chart(title, heads, layers, [cells])
 
 
 def cache_growth(own: Sequence[int], of_source: Sequence[int], title: str) -> Chart:
@@ -98,4 +96,4 @@ def cache_growth(own: Sequence[int], of_source: Sequence[int], title: str) -> Ch
     bars = [Bars(x, name, range(len(x)), is_stacked=True) for name, x in parts.items()]
     held = Axis("German tokens in the cache", kind="whole")
     size = Axis("bytes", kind="bytes", from_zero=True)
-    return Chart(title, held, size, bars, height=CACHE_HEIGHT)
+    return Chart(title, held, size, bars)

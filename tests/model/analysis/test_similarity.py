@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model.analysis.similarity import (
+    compare,
     foot,
     nearest,
 )
@@ -18,6 +19,12 @@ def test_the_foot_stands_at_a_right_angle_and_holds_the_product() -> None:
     point = foot(a, b)
     assert a @ (b - point) == pytest.approx(0, abs=1e-12)
     assert point @ a == pytest.approx(a @ b)
+
+
+def test_two_vectors_are_compared() -> None:
+    found = compare(np.array([3.0, 0.0]), np.array([1.0, math.sqrt(3)]))
+    assert (found.product, *found.lengths) == pytest.approx((3, 3, 2))
+    assert (found.cosine, found.degrees) == pytest.approx((0.5, 60))
 
 
 def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:

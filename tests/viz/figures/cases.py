@@ -4,6 +4,7 @@ A builder stands here again where it has another way to draw.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 
@@ -13,12 +14,12 @@ import plotly.graph_objects as go
 from model.analysis.merges import Node
 
 from viz.figures import (  # isort: skip
-    ablation, attribution, beam, blanks, block, cache, cheaper, cost, cost_times, depth,
+    ablation, attribution, beam, blanks, block, cache, cheaper, cost, depth,
     explanation, heads, kernels, lens, masks, merges, patches, patching, positions,
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
-from viz.charts.chart import Axis, Chart, Row, weights
+from viz.charts.chart import Axis, Chart, Row, from_zero, signed, weights
 from viz.theme import LIGHT
 
 Drawn = go.Figure | Chart | Row
@@ -91,31 +92,30 @@ C, A, T, SIGN = Node(67, b"c"), Node(65, b"a"), Node(84, b"t"), Node(9, "é".enc
 CA = Node(300, b"ca", 41, 0, (C, A))
 PARTS = Node(195, b"\xc3"), Node(169, b"\xa9")  # of one character
 MERGED = [(Node(400, b"cat", 1302, 1, (CA, T)),), (SIGN, *PARTS, Node(60, b"<"))]
-CLOUD = explanation.Cloud(
-    line(4, 0.1), grid(1, 4)[0], ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1},
-    np.array([False, True, False, True]), {"key": np.arange(4), "norm": line(4, 7)},
-)  # fmt: skip
+ESTIMATES = attribution.Estimates(np.array([False, True, False, True]), np.full(4, np.nan),
+                                  beside={"key": np.arange(4), "norm": line(4, 7)})  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
-FORECAST = cost_times.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
+FORECAST = cost.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
 
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
     shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
     shown(ablation.weight_map, shares(3, 5), (WORDS[:3], WORDS), causal(3, 5), "T"),
     shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),
-    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4), ("cost", "nats"),
-          "T", chosen=(1, 2), off=[(0, 3)],
-          estimates=attribution.Estimates(grid(3, 4) > 0.3, grid(3, 4, -2))),
+    shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4),
+          signed("cost", holes(3, 4), "nats"), "T", chosen=(1, 2), off=[(0, 3)],
+          estimates=attribution.Estimates(
+              grid(3, 4) > 0.3, grid(3, 4, -2), beside={"metric": grid(3, 4, 2)})),
     shown(attribution.part_map, attribution.head_axes([f"L{i}" for i in range(30)], 33),
-          grid(30, 33), ("cost", ""), "T"),
+          grid(30, 33), signed("cost", grid(30, 33)), "T"),
     shown(attribution.token_bars, ["The", "<b>", "cat"], grid(1, 3, -0.2)[0], Axis("change"), "T"),
     shown(attribution.named_bars, ["<b>", "cat", "a name of many, many letters"],
           np.array([2.0, 0.5, -1.25]), "share", "T"),
     shown(attribution.named_bars, ["a"], np.array([0.75]), "share", "T"),
-    shown(beam.beam_tree, BEAM, "<root>"),
+    shown(beam.beam_tree, BEAM, "<root>", "The winner’s score is −0.34."),
     shown(blanks.paired_bars, WORDS,
-          (blanks.Predicted("both sides", line(5)), blanks.Predicted("left", line(4, 2), 1)),
+          {"both sides": line(5), "left": line(4, 2)},
           title="T"),
     shown(block.step_map, grid(3, 13), LAYERS, title="T", is_shared=True),
     shown(block.step_map, grid(3, 4) / 3, LAYERS, title="T", is_shared=False),
@@ -143,10 +143,10 @@ CASES = (
           ["stories", "GPT-2"]),
     shown(cost.operation_lines, [16, 64, 1024],
           {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}, "GPT-2"),
-    shown(cost_times.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
+    shown(cost.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
           [32, 48, 64],
-          [cost_times.Curve(cost_times.BY_LENGTH, line(3, 10), line(3, 9), line(3, 12)),
-           cost_times.Curve(cost_times.BY_WORK, line(3, 20), line(3, 18), line(3, 25))], FORECAST),
+          {cost.BY_LENGTH: np.stack([line(3, 10), line(3, 9), line(3, 12)]),
+           cost.BY_WORK: np.stack([line(3, 20), line(3, 18), line(3, 25)])}, FORECAST),
     shown(depth.gradient_lines, [2, 4, 8],
           {"pre, with": line(3), "post, with": line(3, 2), "pre": line(3, 3), "post": line(3, 4)},
           title="T", x="blocks"),
@@ -154,7 +154,9 @@ CASES = (
     shown(depth.gradient_lines, [0, 1], {"own": np.array([3.7, 0.01])}, title="T", x="block"),
     shown(depth.gradient_lines, [2, 4], {"a": np.full(2, np.nan), "b": np.full(2, np.nan)},
           title="T", x="blocks"),
-    shown(explanation.arrow_scatter, CLOUD, "T", ("weight", "nats")),
+    shown(explanation.arrow_scatter, (line(4, 0.1), grid(1, 4)[0]),
+          ("L0 H1", "<L1>", "L1 H2", "L2 H0"), {"idle": 2, "chosen": 1}, ESTIMATES,
+          ("T", "weight", "nats")),
     shown(explanation.token_rows, {"removed": grid(1, 5)[0], "flow": line(5, 0.3)}, WORDS,
           title="T"),
     shown(heads.head_scatter, (*LAYERS, "L3"), ACROSS, UP,
@@ -166,8 +168,9 @@ CASES = (
     shown(kernels.fitted_curve, (line(4, 0.1), line(4, 5)), (line(3), line(3, 2), line(3, 3)),
           (1.5, 2.5)),
     shown(kernels.weights_by_place, line(4), line(4, 0.1, 0.02), 1.3),
-    shown(lens.lens_map, lens_grid(5, 7), shares(3, 5), lens.probability_scale(), (1, 9)),
-    shown(lens.lens_map, lens_grid(15, 2), holes(3, 15), lens.entropy_scale(holes(3, 15)), (2, 14)),
+    shown(lens.lens_map, lens_grid(5, 7), weights("probability"), (1, 9)),
+    shown(lens.lens_map, replace(lens_grid(15, 2), entropy=holes(3, 15)),
+          from_zero("entropy", holes(3, 15), "nats"), (2, 14)),
     shown(lens.rank_curve, np.array([999, 4, 0]), 1, 4096, title="Rank of “<b>”"),
     shown(lens.rank_curve, np.arange(31), 30, 50, title="T"),
     shown(lens.most_likely_bars, WORDS[:4], line(4, 0.1, 0.05)[::-1], title="<b>"),
@@ -184,13 +187,9 @@ CASES = (
     shown(patches.similarity_grid, grid(4, 4), title="T"),
     shown(patches.distance_curve, grid(3, 4, 2), title="T"),
     shown(patches.without_map, shares(1, 9)[0], title="T"),
-    shown(patching.patch_map, patching.Grid(
-        "T", grid(3, 4), grid(3, 4, 2), attribution.Estimates(grid(3, 4) > 0.2, grid(3, 4, -2)),
-        WORDS[:4], "position", (1, 3))),
-    shown(patching.patch_map, patching.Grid(
-        "T", grid(2, 50), grid(2, 50, 2),
-        attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan)),
-        [f"H{i}" for i in range(50)], "head")),
+    shown(attribution.part_map, attribution.head_axes(LAYERS[:2], 50), grid(2, 50),
+          patching.RECOVERED, "T",
+          estimates=attribution.Estimates(grid(2, 50) < -2, np.full((2, 50), np.nan))),
     shown(patching.estimate_scatter, {"heads": grid(2, 3), "MLP": grid(1, 2, 4)},
           {"heads": grid(2, 3, 0.5), "MLP": grid(1, 2, 5)}),
     shown(positions.wave_map, grid(4, 3), n_used=2),
@@ -200,7 +199,6 @@ CASES = (
     shown(positions.dimension_curves, grid(5, 4), [3, 1], n_used=2),
     shown(positions.dimension_curves, grid(91, 2), [1], n_used=3),
     shown(positions.similarity_map, grid(3, 3) / 3),
-    shown(positions.sum_maps, grid(5, 3), grid(5, 3, 0.5), grid(5, 3, 2), WORDS),
     shown(recurrence.accuracy_lines, {"RNN": ([2, 4], line(2, 0.3)), "both": ([3, 6], line(2)),
                                        "attention": ([1, 7], line(2, 0.4))}, 4, title="T"),
     shown(recurrence.alignment_map, shares(3, 4), (LAYERS, WORDS[:4]), 1, title="T"),
@@ -224,11 +222,11 @@ CASES = (
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
-    shown(schemes.output_maps, maps(4, 3)),
-    shown(schemes.output_maps, maps(4, 3), share=0.5),
+    shown(schemes.vector_maps, maps(4, 3)),
+    shown(schemes.vector_maps, [*maps(4, 3)[:2], schemes.Part("c", WORDS[:4], grid(4, 3, 2))],
+          share=0.5, n_scaled=3),
     shown(schemes.pattern_row, [*maps(3, 3), schemes.Part("d", WORDS[:2], shares(2, 2))]),
-    shown(schemes.loss_curves, [schemes.LossCurve("RoPE", line(3), 8),
-                                schemes.LossCurve("ALiBi", line(4, 2), 4)], n_trained=16),
+    shown(schemes.loss_curves, {"RoPE": (line(3), 8), "ALiBi": (line(4, 2), 4)}, n_trained=16),
     shown(several.side_by_side, grid(3, 4), 1, title="T"),
     shown(several.output_map, grid(5, 6), (1, 3), title="T"),
     shown(several.written_map, grid(3, 5, 1), WORDS, 2, title="T"),
@@ -240,8 +238,8 @@ CASES = (
     shown(similarity.nearest_bars, WORDS[:2], (np.array([7, 3]), line(2, -1), line(2)), 4,
           words=("cosine", "T")),
     shown(token_maps.mask_map, causal(5, 5), WORDS),
-    shown(token_maps.score_map, grid(5, 5), None, WORDS, title="T", scale_of=np.array([3.0, -7.5])),
-    shown(token_maps.score_map, grid(5, 5), causal(5, 5), WORDS, title="T", scale_of=grid(5, 5)),
+    shown(token_maps.signed_map, grid(5, 5), causal(5, 5), (WORDS, WORDS), "score", "T",
+          scale_of=np.array([3.0, -7.5])),
     shown(token_maps.pattern_map, shares(5, 5), causal(5, 5), WORDS, title="T"),
     shown(token_maps.pattern_map, shares(100, 100), causal(100, 100),
           [f" t{i}" for i in range(100)], title="T"),

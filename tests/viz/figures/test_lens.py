@@ -5,17 +5,17 @@ import pytest
 
 from tests.viz.figures.cases import lens_grid
 from tests.viz.test_theme import contrast
-from viz.charts.ink import ink
+from viz.charts.colors import ink
 from viz.figures.lens import predicted_label, window_of
 from viz.theme import DARK, LIGHT, Palette
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
 def test_ink_stands_out_on_every_colour_of_the_scale(colors: Palette) -> None:
-    for step, ground in enumerate(colors.sequential):
-        assert contrast(ink(step / (len(colors.sequential) - 1), colors), ground) > 4
-    shares = np.linspace(0, 1, 101)
-    assert {ink(share, colors) for share in shares} == {colors.text, colors.background}
+    grounds = colors.sequential
+    for shown, ground in zip(ink(np.linspace(0, 1, len(grounds)), colors), grounds, strict=True):
+        assert contrast(shown, ground) > 4
+    assert set(ink(np.linspace(0, 1, 101), colors)) == {colors.text, colors.background}
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,7 @@ def test_tokens_draws_the_trees_of_a_text_and_lets_others_stand_beside(
     assert sum(int(card[2]) for card in found) == len(TEXT)
     (hover, *_) = [trace for trace in chart(app, "merges").data if trace.get("customdata")]
     assert len(hover["text"]) == len(ids) - 1
-    assert hover["customdata"][0].startswith(f"token {before}:")
+    assert hover["customdata"][0][0].startswith(f"token {before}:")
 
 
 @pytest.mark.parametrize(("model", "read"), [("lacks-a-byte", "�"), ("has-an-unknown", "</s>")])

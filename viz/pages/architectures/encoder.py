@@ -11,7 +11,7 @@ from model.analysis.probabilities import distribution, next_token_losses, rank
 from model.decoding.filters import Sampling
 from viz import formulas, runs
 from viz.digits import digits
-from viz.figures.blanks import Predicted, paired_bars
+from viz.figures.blanks import paired_bars
 from viz.frame import blanks as hidden
 from viz.frame import controls, inspector, layout, links, settings, tables, words
 from viz.frame.page import Page
@@ -126,7 +126,7 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> None:
         words.notice(f"No {name} with the same tokens is here to compare this sentence with.")
         return
     before = next_token_losses(run.trace.logits[:n], run.trace.ids[:n])
-    pair = Predicted(view.model, losses), Predicted(name, before, 1)
+    pair = {view.model: losses, name: before}
     chart = paired_bars(whole.trace.tokens[:n], pair, "Loss of each token")
     layout.show_chart(chart, key="both-sides")
     own, other = float(losses[1:].sum()), float(before.sum())
@@ -172,7 +172,7 @@ def _under_the_mask(view: View, whole: Run, losses: np.ndarray, places: Sequence
     is_causal = controls.flag(settings.CAUSAL)
     n = len(losses)
     masked = blanks.in_turn(view.handle, view.sentence, is_causal=True).losses
-    pair = Predicted(NO_MASK, losses), Predicted(MASKED, masked)
+    pair = {NO_MASK: losses, MASKED: masked}
     title = "Loss of each token, without a mask and with one"
     chart = paired_bars(whole.trace.tokens[:n], pair, title)
     layout.show_chart(chart, key="under-the-mask")

@@ -8,7 +8,7 @@ from model.analysis.attribution import Attribution
 from model.analysis.metrics import DIFFERENCE, Metric
 from model.trace import AttentionRecord, Site
 from viz import formulas_experiments as formulas
-from viz.charts.chart import Axis
+from viz.charts.chart import Axis, signed
 from viz.digits import digits
 from viz.figures.attribution import head_axes, named_bars, part_map, token_bars, waterfall
 from viz.frame import answers, inspector, layout, links, state, tables, words
@@ -123,7 +123,8 @@ def _heads(asked: Asked) -> None:
 
     axes = head_axes(list(map(_row_name, own)), values.shape[1])
     chosen = own.index(asked.record.site), asked.head
-    chart = part_map(axes, values, (SHARE, ""), "Share of each head: click one", chosen=chosen)
+    scale = signed(SHARE, values)
+    chart = part_map(axes, values, scale, "Share of each head: click one", chosen=chosen)
     layout.show_chart(chart, key="heads", on_pick=look_at)
 
 

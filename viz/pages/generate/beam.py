@@ -24,12 +24,8 @@ def render(view: View) -> None:
     steps, greedy = _searches(view)
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
-    layout.show_figure(
-        beam_tree(nodes, view.tokens[-1], view.colors),
-        key="beam",
-        alt=f"A tree of {sum(len(step.candidates) for step in steps)} candidates in {len(steps)} "
-        f"steps. The winner's score is {digits(winner.score, 3)}.",
-    )
+    says = f"{len(nodes)} candidates; the winner’s score is {digits(winner.score, 3)}."
+    layout.show_chart(beam_tree(nodes, view.tokens[-1], says), key="beam")
     if width > 1:
         words.notice(verdict(winner, greedy_winner))
     _texts(view, winner, greedy_winner)

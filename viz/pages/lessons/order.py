@@ -11,7 +11,7 @@ from model.analysis.order import SAME, Reordered
 from model.lines import quoted
 from viz import runs
 from viz.digits import NONE, digits
-from viz.figures.schemes import Part, output_maps
+from viz.figures.schemes import Part, vector_maps
 from viz.frame import controls, inspector, layout, memory, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
@@ -120,7 +120,7 @@ def _maps(case: Case, found: Reordered, key: str) -> Numbers:
             Part("the other order", other, found.second),
             Part(f"difference{same}", tokens, found.difference),
         ]
-        layout.show_chart(output_maps(parts, IN_COLOURS), key=key)
+        layout.show_chart(vector_maps(parts, IN_COLOURS), key=key)
     row = int(np.abs(found.difference).max(axis=1).argmax())
     at = [" at “", Word(visible(tokens[row])), "”"] if tells else []
     return {

@@ -8,14 +8,13 @@ import streamlit as st
 
 from model.analysis.lens import LogitLens
 from viz import formulas, runs
+from viz.charts.chart import from_zero, weights
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
-    entropy_scale,
     lens_map,
     most_likely_bars,
     predicted_label,
-    probability_scale,
     rank_curve,
     row_names,
     window_of,
@@ -27,7 +26,6 @@ from viz.frame.said import Word
 from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
 from viz.frame.view import View
 from viz.labels import clipped, token_labels, told_apart, visible
-from viz.live import component
 
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
@@ -118,28 +116,17 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
         labels=token_labels(reading.view.tokens)[window.start : window.stop],
         start=window.start,
     )
-    by_entropy = colour == "entropy"
-    figure = lens_map(
-        grid,
-        grid.entropy if by_entropy else grid.probs[..., 0],
-        entropy_scale(lens.entropy) if by_entropy else probability_scale(),
-        (reading.row, reading.position),
-        reading.view.colors,
-    )
+    entropy = from_zero("entropy", lens.entropy, "nats")
+    scale = entropy if colour == "entropy" else weights("probability of the token")
+    chart = lens_map(grid, scale, (reading.row, reading.position))
+
+    def look_at(row: int, column: int) -> None:
+        """Choose the layer and the token of a cell; the input's row is of no layer."""
+        state.put((TOKEN, window[column]), *([(LAYER, row - 1)] if row else []))
+
     _say_window(reading, window)
-    alt = (
-        f"Grid of {len(grid.rows)} rows by {len(window)} tokens, coloured by {colour}: the most "
-        f"likely next token at each. One layer before the end, {int(grid.is_answer[-2].sum())} of "
-        f"{len(window)} are the final answer already."
-    )
     with st.container(key=grid.frame(reading.position)):
-        layout.show_figure(figure, key="lens", alt=alt, on_pick=_look_at)
-
-
-def _look_at(cell: component.Place) -> None:
-    """Choose the layer and the token of a cell; the input's row is of no layer."""
-    layer, position = int(cell["y"]) - 1, int(cell["x"])
-    state.put((TOKEN, position), *([(LAYER, layer)] if layer >= 0 else []))
+        layout.show_chart(chart, key="lens", on_pick=look_at)
 
 
 def _say_window(reading: Reading, window: range) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from model.decoding.beam import Candidate, beam_search
 from tests.viz.apps import TOM, chart, checks_shown, lines, open_page
-from tests.viz.builders import latex_numbers, stories, stories_trace
+from tests.viz.builders import latex_numbers, numbers, stories, stories_trace
 from viz import runs
 from viz.labels import visible
 from viz.pages.generate.beam import verdict
@@ -27,9 +27,9 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
             end_id=stories().tokenizer.end_id,
         )
     )
-    pruned, kept, winner = chart(app, "beam").data[3:]
+    pruned, kept, winner = chart(app, "beam").data[3:6]
     n_candidates = sum(len(step.candidates) for step in steps)
-    assert len(pruned["x"]) + len(kept["x"]) + len(winner["x"]) == n_candidates
+    assert sum(len(numbers(kind["x"])) for kind in (pruned, kept, winner)) == n_candidates
     best = steps[-1].winner
     tokens = stories().tokenizer.token_strings(list(best.ids))
     assert [html.unescape(x).rstrip("…") for x in winner["text"]] == [

@@ -18,8 +18,9 @@ from tests.viz.apps import (
     query_of,
     tables_shown,
 )
-from tests.viz.builders import numbers, stories
+from tests.viz.builders import csv_rows, numbers, stories
 from viz import runs
+from viz.frame import inspector
 
 GPT = {"shape": "your own"}
 LLAMA = "12,768,3072,12,12,64,50257,0,llama,tied"
@@ -101,6 +102,12 @@ def test_times_come_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     passed = [line for line in captions(inspected(app, "check")) if "Check passed" in line]
     assert any("torch’s counter at" in line for line in passed)
     assert len(passed) == 4
+    files: inspector.Tables = {}
+    monkeypatch.setattr(inspector, "export", lambda view, made, *rest: files.update(made))
+    app.run()
+    header, *rows = csv_rows(files["Counted"]())
+    saved = dict(zip(header, zip(*rows, strict=True), strict=True))
+    assert saved["operations by torch"] == saved["operations from the sizes"]
 
 
 def test_a_measurement_that_is_stopped_says_so() -> None:

@@ -31,9 +31,11 @@ from tests.viz.apps import (
     open_page,
     tables_shown,
 )
-from tests.viz.builders import numbers, stories
+from tests.viz.builders import csv_rows, numbers, stories
 from viz.digits import digits
+from viz.frame import inspector
 from viz.guard import HOSTS_VARIABLE
+from viz.labels import visible
 from viz.pages.look_inside.heads import PATH
 from viz.pages.look_inside.heads.measures import MEASURES
 from viz.runs.heads import LARGEST
@@ -85,7 +87,11 @@ def test_counts_are_those_of_the_file() -> None:
     assert "Some heads track the previous token</dt><dd>" in claims
 
 
-def test_the_sentence_that_wakes_a_head_leads_to_its_arrow() -> None:
+def test_the_sentence_that_wakes_a_head_leads_to_its_arrow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    files: inspector.Tables = {}
+    monkeypatch.setattr(inspector, "export", lambda view, made, *rest: files.update(made))
     app = open_page(PAGE, layer="L0", head="H4")
     found = stored()["groups"]["decoder.attn"]["strongest"][0][4]
     text = " ".join(element.proto.body for element in app.get("html"))
@@ -94,6 +100,10 @@ def test_the_sentence_that_wakes_a_head_leads_to_its_arrow() -> None:
     assert address["sentence"] == found["text"]
     assert address["cell"] == f"{found['query']}-{found['key']}"
     assert (address["page"], address["layer"], address["head"]) == ("Attention", "0", "4")
+    header, *rows = csv_rows(files["Heads"]())
+    row = dict(zip(header, next(row for row in rows if row[0] == "L0 H4"), strict=True))
+    assert row["query"] == visible(found["query_token"]) != row["key"]
+    assert row["key"] == visible(found["key_token"])
 
 
 def query_in(text: str, title: str) -> dict[str, str]:

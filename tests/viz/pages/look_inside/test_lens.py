@@ -50,8 +50,10 @@ def test_lens_of_a_long_sentence_shows_a_window() -> None:
     app = open_page("Logit lens", sentence=text, lens_start="24")
     assert len(strip(app)) == 132
     heat, written, _ = chart(app, "lens").data
-    assert numbers(heat["x"]).tolist() == list(range(24, 48))
-    assert z(heat).shape == (7, 24)
+    named = [name.rstrip("\u200b") for name in heat["x"]]
+    assert named == 4 * ["The", "red", "ball", "was", "big", "."]
+    lens_of_all = logit_lens(stories_trace(text), stories().model)
+    assert z(heat) == pytest.approx(lens_of_all.probs[:, 24:48, 0], abs=1e-5)
     assert len(written["text"]) == 7 * 24
     said = " ".join(lines(app, "note"))
     assert "24 to 47 of 0 to 131" in said and "131, is outside" in said

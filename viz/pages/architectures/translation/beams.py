@@ -27,10 +27,7 @@ def section(view: View, written: Written) -> inspector.Tables:
         words.notice(f"The first {MOST_STEPS} of {n_steps} steps are drawn.")
     begun = len(written.ids) - len(winner.ids)
     shown = [node for node in nodes if node.step < MOST_STEPS]
-    layout.show_figure(
-        beam_tree(shown, view.tokens[begun] if begun else "⟨start⟩", view.colors),
-        key="beam",
-        alt=f"A tree of {len(nodes)} candidates in {n_steps} steps. The winner’s score is "
-        f"{digits(winner.score, 3)}.",
-    )
+    root = view.tokens[begun] if begun else "⟨start⟩"
+    says = f"{len(nodes)} candidates; the winner’s score is {digits(winner.score, 3)}."
+    layout.show_chart(beam_tree(shown, root, says), key="beam")
     return explain(winner, nodes, LENGTH_PENALTY)

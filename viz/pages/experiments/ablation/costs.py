@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.ablation import Part
 from model.worked_out import WorkedOut
-from viz.charts.chart import Axis, numbered
+from viz.charts.chart import Axis, numbered, signed
 from viz.digits import or_none
 from viz.figures.attribution import Estimates, head_axes, part_map
 from viz.frame import answers, controls, gradual, layout, memory, words
@@ -89,7 +89,13 @@ def _map(
 
     estimates = Estimates(estimated, guessed, "not there, or not computed yet")
     chart = part_map(
-        axes, grid, ("cost", "nats"), title, chosen=chosen, off=off, estimates=estimates
+        axes,
+        grid,
+        signed("cost", grid, "nats"),
+        title,
+        chosen=chosen,
+        off=off,
+        estimates=estimates,
     )
     layout.show_chart(chart, key=key, on_pick=switch)
 

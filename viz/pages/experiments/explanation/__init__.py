@@ -7,7 +7,8 @@ from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
 from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
-from viz.figures.explanation import Cloud, arrow_scatter
+from viz.figures.attribution import Estimates
+from viz.figures.explanation import arrow_scatter
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import One, kind_on
 from viz.frame.page import Page
@@ -112,11 +113,13 @@ def _scatter(shown: Shown, measure: str) -> None:
     }
     more = {MEASURE.words(name): values.ravel() for name, values in shown.measures.items()}
     what = MEASURE.words(measure)
-    values = more.pop(what)
-    more = {"key": np.indices(shape)[2].ravel(), **more}
-    cloud = Cloud(values, effects, shown.names, marked, ~work.filling.is_known, more)
+    values, keys = more.pop(what), np.indices(shape)[2].ravel()
+    none = np.full(effects.size, np.nan)
+    estimates = Estimates(~work.filling.is_known, none, beside={"key": keys, **more})
     unit = "nats" if shown.metric.kind == "loss" else "logits"
-    chart = arrow_scatter(cloud, f"{effects.size:,} edges of {shown.asks}", (what, unit))
+    title = f"{effects.size:,} edges of {shown.asks}"
+    points = values, effects
+    chart = arrow_scatter(points, shown.names, marked, estimates, (title, what, unit))
 
     def look_at(_: int, number: int) -> None:
         arrow = np.unravel_index(number, shape)

@@ -8,9 +8,10 @@ from model.analysis.exact import spearman
 from model.analysis.metrics import Metric, telling_tokens
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from viz import formulas_patching as formulas
+from viz.charts.chart import Axis, numbered
 from viz.digits import digits, or_none
-from viz.figures.attribution import Estimates
-from viz.figures.patching import Grid, estimate_scatter, patch_map
+from viz.figures.attribution import Estimates, part_map
+from viz.figures.patching import RECOVERED, estimate_scatter
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
@@ -144,22 +145,25 @@ def _row(shown: Shown, *names: str) -> None:
 
 
 def _grid(shown: Shown, name: str) -> None:
-    work, filling, chosen = shown.work, shown.work.filling, shown.chosen
-    grid = Grid(
+    work, chosen = shown.work, shown.chosen
+    known, estimate = work.grids(work.filling.is_known)[name], work.filling.estimate
+    metrics = work.grids(work.filling.values)[name]
+    shares = shown.shares(work.filling.values)[name]
+    columns = "head" if name == OVER_HEADS else "position"
+    across = Axis(columns, names=shown.columns(name), numbered=columns == "position")
+    chart = part_map(
+        (numbered("layer", "L", len(shares)), across),
+        shares,
+        RECOVERED,
         TITLES[name],
-        shown.shares(filling.values)[name],
-        work.grids(filling.values)[name],
-        Estimates(~work.grids(filling.is_known)[name], shown.shares(filling.estimate)[name]),
-        shown.columns(name),
-        "head" if name == OVER_HEADS else "position",
-        chosen[1:] if chosen[0] == name else None,
+        chosen=chosen[1:] if chosen[0] == name else None,
+        estimates=Estimates(~known, shown.shares(estimate)[name], beside={"metric": metrics}),
     )
 
     def look_at(layer: int, column: int) -> None:
         state.put((PATCH, f"{name}.{layer}.{column}"))
 
-    key = f"patched-{name.replace('_', '-')}"
-    layout.show_chart(patch_map(grid), key=key, on_pick=look_at)
+    layout.show_chart(chart, key=f"patched-{name.replace('_', '-')}", on_pick=look_at)
 
 
 # --- one cell ---------------------------------------------------------------------------------

@@ -2,13 +2,15 @@
 
 from functools import partial
 
+import numpy as np
+
 from model.analysis.cost_measured import Measured
 from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
 from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
-from viz.figures.cost_times import BY_LENGTH, BY_WORK, Curve, Forecast, pass_times
+from viz.figures.cost import BY_LENGTH, BY_WORK, Forecast, pass_times
 from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said
@@ -109,12 +111,12 @@ def _file(view: View, shape: Shape | Seen) -> None:
 
 def _figure(passes: Measured) -> None:
     places = passes.places
-    curves = [
-        Curve(name, 1000 * fit.at(terms), *(1000 * fit.between(terms)))
+    curves = {
+        name: 1000 * np.stack([fit.at(terms), *fit.between(terms)])
         for name, fit, terms in zip(
             (BY_LENGTH, BY_WORK), passes.fits, passes.terms(places), strict=True
         )
-    ]
+    }
     quartiles, predicted = passes.quartiles, passes.predicted
     median, again = float(quartiles[1, -1]), [1000 * t for t in passes.again]
     forecast = Forecast(passes.asked, predicted, median, again)

@@ -5,7 +5,7 @@ import numpy as np
 from model.analysis.masking import empty_row, masking_alternatives
 from viz.digits import digits
 from viz.figures.masks import leak_curves
-from viz.figures.token_maps import score_map
+from viz.figures.token_maps import signed_map
 from viz.frame import inspector, layout
 from viz.frame.page import Numbers
 from viz.frame.said import Word
@@ -18,10 +18,10 @@ def draw(view: View) -> Numbers:
     """Scores with −∞ wherever the mask says so, and what other ways leave to the visible tokens."""
     record, name = view.record, view.head_name
     scores, sums = record.scores[view.head], _visible_sums(view)
-    title = f"{name}: scores after the mask"
+    title, both = f"{name}: scores after the mask", (view.tokens, view.tokens)
     layout.show_charts(
         {
-            "scores-after": score_map(scores, record.mask, view.tokens, title, scale_of=scores),
+            "scores-after": signed_map(scores, record.mask, both, "score", title, scores),
             "leak": leak_curves(sums, view.tokens),
         }
     )

@@ -11,10 +11,10 @@ from viz.digits import digits
 from viz.figures.positions import (
     dimension_curves,
     similarity_map,
-    sum_maps,
     wave_map,
     wave_surface,
 )
+from viz.figures.schemes import Part, vector_maps
 from viz.formulas import learned_position, operand, wave_with_numbers, with_base
 from viz.frame import controls, inspector, layout, scenes, verdicts, words
 from viz.frame.page import Numbers
@@ -137,7 +137,9 @@ def embedding_sum(view: View) -> Numbers:
     """Embedding + position = input, for the typed sentence."""
     trace = view.run.trace
     parts = (trace.embed, trace.positions, trace.residuals[0].resid_pre)
-    layout.show_chart(sum_maps(*parts, trace.tokens), key="sum")
+    titles = ("embedding", "+ position", "= input")
+    maps = [Part(title, trace.tokens, part) for title, part in zip(titles, parts, strict=True)]
+    layout.show_chart(vector_maps(maps, n_scaled=3), key="sum")
     embed, position, total = (operand(part[-1, 0]) for part in parts)
     inspector.numbers(
         rf"{embed} \;+\; ({position}) \;=\; {total} \qquad \text{{(last token, dimension 0)}}"

@@ -9,7 +9,7 @@ from model.analysis.order import SAME as SAME_OUTPUT
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
 from viz.digits import digits
-from viz.figures.schemes import LossCurve, Part, loss_curves, pattern_row
+from viz.figures.schemes import Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
 from viz.frame.page import Numbers
 from viz.frame.said import head_name
@@ -95,7 +95,7 @@ def losses(view: View) -> Numbers:
         words.notice("No held-out scores are stored with these checkpoints.")
         return {}
     ends = set(trained.values())
-    curves = [LossCurve(NAMES[x], *_longest(windows)) for x, windows in stored.items() if windows]
+    curves = {NAMES[x]: _longest(windows) for x, windows in stored.items() if windows}
     chart = loss_curves(curves, ends.pop() if len(ends) == 1 else None)
     layout.show_chart(chart, key="losses")
     columns = {"scheme": [NAMES[scheme] for scheme in stored]}

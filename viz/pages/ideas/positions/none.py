@@ -6,7 +6,7 @@ import streamlit as st
 
 from model.analysis.mask_kinds import own_mask
 from viz.digits import digits
-from viz.figures.schemes import Part, output_maps
+from viz.figures.schemes import Part, vector_maps
 from viz.frame import controls, inspector, layout, scenes, state, verdicts, words
 from viz.frame.page import Numbers
 from viz.frame.said import Said, Word
@@ -49,7 +49,7 @@ def _outputs(view: View, key: str, *, is_masked: bool) -> Numbers:
         Part("the other", other, found.second),
         Part("difference", view.tokens, found.difference),
     ]
-    layout.show_chart(output_maps(parts), key=key)
+    layout.show_chart(vector_maps(parts), key=key)
     difference = abs(found.difference)
     most, label = float(difference.max()), view.tokens[int(difference.max(axis=1).argmax())]
     where: Said = (

@@ -10,7 +10,7 @@ from model.analysis.positions import rope_scores, rotation_speeds
 from viz.digits import digits
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
-from viz.figures.token_maps import score_map
+from viz.figures.token_maps import signed_map
 from viz.formulas import distance_with_numbers, rotation_with_numbers
 from viz.frame import controls, inspector, layout, scenes, state, verdicts, words
 from viz.frame.page import Numbers
@@ -135,12 +135,12 @@ def scores(view: View) -> Numbers:
     """Scores had nothing been rotated, and as the model has them."""
     record, (q, k) = view.record, _unrotated(view)
     before, after = q @ k.T / np.sqrt(q.shape[-1]), record.scores[view.head]
-    seen = np.stack([before[record.mask], after[record.mask]])
+    seen, both = np.stack([before[record.mask], after[record.mask]]), (view.tokens, view.tokens)
     named = {"before": "before RoPE", "after": "after RoPE, as the model has them"}
     charts = {}
     for (when, title), values in zip(named.items(), (before, after), strict=True):
         title = f"{view.head_name}: {title}"
-        charts[f"scores-{when}"] = score_map(values, record.mask, view.tokens, title, scale_of=seen)
+        charts[f"scores-{when}"] = signed_map(values, record.mask, both, "score", title, seen)
     layout.show_charts(charts)
     wave_formula(view, "model.positions.rotate_pairs")
     change = float(np.abs(after - before)[record.mask].max())
