@@ -24,10 +24,10 @@ from viz.formulas import (
     with_base,
 )
 from viz.pages.ideas.masks.shared import NAMES
-from viz.runs import positions
+from viz.pages.ideas.positions import ALL, SOURCES
 
 SEEDS = range(3)
-SHOWN_SOURCES = [*positions.SOURCES.values(), *map(source_of, NAMES)]
+SHOWN_SOURCES = [*SOURCES[ALL], *map(source_of, NAMES)]
 
 
 def says_of(latex: str, value: float, before: str = "") -> bool:
