@@ -107,8 +107,6 @@ def test_neighbours_of_red_are_colours() -> None:
 
 
 def test_one_cell_from_product_to_weight() -> None:
-    step_with("are 0.71 and 0, and softmax turns them into attention weights, 0.67 and 0.33")
-    assert np.exp(0.5**0.5) / (np.exp(0.5**0.5) + 1) == pytest.approx(0.67, abs=0.005)
     _, link = step_with("“ball” times the key of “and” is 66.8; divided by √32, that makes a score")
     record, (query, key) = trace_of_link(link).attention[3], map(int, link["cell"].split("-"))
     product = record.q[2, query] @ record.k[record.kv_head(2), key]

@@ -44,6 +44,8 @@ def test_the_answer_does_what_the_question_asks() -> None:
 
 
 def test_words_have_the_first_row_of_the_numbers() -> None:
+    weight = 1 / (1 + np.exp(-(0.5**0.5)))
+    assert f"add up to 1, here {weight:.2f}, {1 - weight:.2f}, and" in lesson(opened())
     cells = "1,0;0,1;1,1|1,0;0,1;1,1|1,0;0,1;1,1|"
     said = lesson(opened(hand_cells=cells, hand_masking="causal", hand_scaled="no"))
     assert "the scores of the first query are 1.00, 0, 1.00." in said
