@@ -199,7 +199,7 @@ class Gradients(Recorder):
 
         May be asked for several numbers of one forward pass.
         """
-        found = torch.autograd.grad(
+        gradients = torch.autograd.grad(
             number, list(self.values.values()), retain_graph=True, materialize_grads=True
         )
-        return dict(zip(self.values, found, strict=True))
+        return dict(zip(self.values, gradients, strict=True))

@@ -47,7 +47,6 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
     ends = _ends(question)
     value, baseline = (_metrics(question, ends[i][None])[0] for i in (1, 0))
     for n_steps in steps:
-        found: Integrated | None = None
         total = torch.zeros(len(ends[0]), dtype=torch.float64, device=ends.device)
         nodes, shares = np.polynomial.legendre.leggauss(n_steps)
         size = max(1, MOST_AT_ONCE // len(ends[0]) // 2)  # a gradient takes twice the time more
@@ -55,9 +54,9 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
             some = slice(first, first + size)
             total += _along(question, ends, (nodes[some] + 1) / 2, shares[some] / 2)
             yield None
-        found = Integrated(total.cpu().numpy(), value, baseline, n_steps)
-        if found.error <= COMPLETE or n_steps == steps[-1]:
-            yield found
+        result = Integrated(total.cpu().numpy(), value, baseline, n_steps)
+        if result.error <= COMPLETE or n_steps == steps[-1]:
+            yield result
             return
 
 

@@ -47,15 +47,15 @@ def editor_of_rows(rows: Sequence[Sequence[Edit]]) -> Editor:
 
     ValueError for an edit of a value that has no axis of rows.
     """
-    found: dict[str, list[tuple[int, Edit]]] = {}
+    by_address: dict[str, list[tuple[int, Edit]]] = {}
     for number, row in enumerate(rows):
         for edit in row:
             if edit.address.rpartition(".")[2] in UNBATCHED:
                 raise ValueError(
                     f"all {len(rows)} rows of the batch share {edit.address}; edit another value"
                 )
-            found.setdefault(edit.address, []).append((number, edit))
-    return Editor(*(Edit(address, _changing(own)) for address, own in found.items()))
+            by_address.setdefault(edit.address, []).append((number, edit))
+    return Editor(*(Edit(address, _changing(own)) for address, own in by_address.items()))
 
 
 def is_picture(given: Given) -> bool:

@@ -154,8 +154,8 @@ def _learned(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
 
 def _rope(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
     layers = range(model.config.n_layers)
-    found = [_rope_errors(trace, model, layer) for layer in layers]
-    rotated, moved = (max(errors) for errors in zip(*found, strict=True))
+    by_layer = [_rope_errors(trace, model, layer) for layer in layers]
+    rotated, moved = (max(errors) for errors in zip(*by_layer, strict=True))
     return (
         Check("q and k = their projections, rotated by position", rotated, 1e-5),
         Check("RoPE scores depend on the distance only", moved, 1e-4),

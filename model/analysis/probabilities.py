@@ -36,8 +36,8 @@ def _at_targets(
     places = torch.tensor(targets, dtype=torch.long)[:, None]
     n_pieces = 1 + logits.size // AT_ONCE
     pieces = zip(np.array_split(logits, n_pieces), places.tensor_split(n_pieces), strict=True)
-    found = [of(torch.tensor(x).double(), dim=-1).gather(1, at)[:, 0] for x, at in pieces]
-    return torch.cat(found).numpy()
+    values = [of(torch.tensor(x).double(), dim=-1).gather(1, at)[:, 0] for x, at in pieces]
+    return torch.cat(values).numpy()
 
 
 def rank(logits: np.ndarray, token_id: int) -> int:

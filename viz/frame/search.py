@@ -18,7 +18,7 @@ def index(pages: Sequence[Page]) -> list[Data]:
 
     A link is `page` and the `changes` it makes there, or a whole address.
     """
-    return [*map(_page, pages), *_terms(), *_lessons(tours.found(), state.value(PRESENT))]
+    return [*map(_page, pages), *_terms(), *_lessons(tours.of_learn(), state.value(PRESENT))]
 
 
 def _entry(kind: str, title: str, line: str, **more: str) -> Data:

@@ -96,13 +96,13 @@ class At(NamedTuple):
         return self.tour.steps[self.number - 1]
 
 
-def found() -> tuple[Tour, ...]:
+def of_learn() -> tuple[Tour, ...]:
     """The tours of Learn."""
-    return tuple(tour for tour in _found()[0] if tour.is_listed)
+    return tuple(tour for tour in _all()[0] if tour.is_listed)
 
 
 @once_a_look
-def _found() -> tuple[tuple[Tour, ...], list[str]]:
+def _all() -> tuple[tuple[Tour, ...], list[str]]:
     """The tours in the order of their files' names, and a line for each file that is none."""
     tours, faults = [], []
     for path in (*sorted(FOLDER.glob("*.toml")), *sorted(FOLDER.glob("*/*.toml"))):
@@ -202,12 +202,12 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
 
     Without a step that which begins on this page is, where that `has_entry` of its own not.
     """
-    opened, found_ones = _open_step(), found()
+    opened, tours = _open_step(), of_learn()
     tour, number = opened or (None, 0)
     if opened and page not in _pages_of(opened.step):
         tour = None
     elif not opened and not has_entry:
-        tour = next((one for one in found_ones if _pages_of(one.steps[0])[0] == page), None)
+        tour = next((one for one in tours if _pages_of(one.steps[0])[0] == page), None)
     return tuple(
         Lesson(
             one.title,
@@ -215,7 +215,7 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
             is_open=one is tour,
             is_done=one is tour and number == len(one.steps),
         )
-        for one in found_ones
+        for one in tours
     )
 
 
@@ -224,7 +224,7 @@ def show(where: DeltaGenerator, page: str, *, in_scenes: bool) -> bool:
 
     False where no step is on this page. A page that is in scenes says itself what it is about.
     """
-    for line in _found()[1]:
+    for line in _all()[1]:
         notices.add(line)
     opened = _open_step()
     if not opened:
@@ -265,7 +265,7 @@ def step_of(page: Mapping[str, str], scenes: Collection[str]) -> At | None:
     `page` is what links to the page say by the names of settings. The scene has several names where
     it is the first: a link without a scene leads there. None where no file has such a step.
     """
-    own_first = sorted(_found()[0], key=lambda tour: tour.title != page[PAGE.name])
+    own_first = sorted(_all()[0], key=lambda tour: tour.title != page[PAGE.name])
     steps = (At(tour, i + 1) for tour in own_first for i in range(len(tour.steps)))
     return next((at for at in steps if _leads_to(at.step.link, page, scenes)), None)
 
@@ -287,7 +287,7 @@ def _leads_to(link: str, page: Mapping[str, str], scenes: Collection[str]) -> bo
 
 def _open_step() -> At | None:
     """The step that is open."""
-    tours = {tour.name: tour for tour in _found()[0]}
+    tours = {tour.name: tour for tour in _all()[0]}
     name = state.value(TOUR.given(options=["", *tours]))
     if not name:
         return None
@@ -344,14 +344,14 @@ def _panel(at: At, numbers: Mapping[str, Said]) -> str:
 
 def _told(text: str, numbers: Mapping[str, Said]) -> list[Piece]:
     """A text with what `{name}` stands for in it, up to a sentence that has another name."""
-    found: list[Piece] = []
+    told: list[Piece] = []
     for sentence in re.split(r"(?<=[.?!] )(?=[A-Z“{])", text):
         parts = _NAMED.split(sentence)
         if not numbers.keys() >= {*parts[1::2]}:
             break
         for i, part in enumerate(parts):
-            found += pieces(numbers[part]) if i % 2 else [part]
-    return found
+            told += pieces(numbers[part]) if i % 2 else [part]
+    return told
 
 
 def _filled(link: str, numbers: Mapping[str, Said]) -> str:
@@ -370,7 +370,7 @@ def _card(at: At, head: str, body: str = "") -> str:
 
 def _next(tour: Tour) -> str:
     """A link to the lesson after this one; nothing after the last."""
-    tours = found()
+    tours = of_learn()
     after = tours[tours.index(tour) + 1 :] if tour in tours else ()
     return _arrow(link_to(after[0], 1), "next", f"Next: {after[0].title} →") if after else ""
 

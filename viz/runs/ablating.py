@@ -79,9 +79,9 @@ def without(
     """
     trace = _run.trace
     edits = edits_for(handle, _run, off, way, _other)
-    found = runs.runnable(handle)
-    changed = found.captured(_arguments(trace), [Editor(*edits)])
-    checking = begin(changed, lambda trace: found.check_edited(trace, edits))
+    loaded = runs.runnable(handle)
+    changed = loaded.captured(_arguments(trace), [Editor(*edits)])
+    checking = begin(changed, lambda trace: loaded.check_edited(trace, edits))
     return Run(changed, checking, _run.offers)
 
 
@@ -185,8 +185,8 @@ def ranking(
     whole: the mean loss with nothing off.
     """
     with one_thread():
-        found = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
-    return Ranking(list(parts), found)
+        filling = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
+    return Ranking(list(parts), filling)
 
 
 def heads(handle: ModelHandle, run: Run) -> list[Part]:
@@ -222,9 +222,9 @@ class Pruning(Work):
 
 def pruning(handle: ModelHandle, run: Run, targets: Targets) -> Pruning:
     """Begin to prune heads greedily; nothing runs before `advance`."""
-    found = heads(handle, run)
+    parts = heads(handle, run)
     at_once = _rows_at_once(run.trace)
-    return Pruning(len(found), pruned(model_of(handle), _given(run.trace), found, targets, at_once))
+    return Pruning(len(parts), pruned(model_of(handle), _given(run.trace), parts, targets, at_once))
 
 
 def _rows_at_once(trace: Trace) -> int:

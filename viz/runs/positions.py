@@ -58,8 +58,8 @@ def _has_scheme(handle: ModelHandle, scheme: str) -> bool:
 def trained_window(handle: ModelHandle) -> int | None:
     """Tokens in a window of training, as the card of a checkpoint says; None if it does not."""
     card = find_folder(handle.name) / "card.md"
-    found = TRAINED_ON.search(card.read_text(encoding="utf-8")) if card.is_file() else None
-    return int(found[1].replace(",", "")) if found else None
+    match = TRAINED_ON.search(card.read_text(encoding="utf-8")) if card.is_file() else None
+    return int(match[1].replace(",", "")) if match else None
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -88,12 +88,12 @@ def differing(family: Family) -> dict[str, dict[str, object]]:
 
 def sizes(family: Family) -> str:
     """Of what sizes the models of the family are, in words."""
-    found = {
+    pairs = {
         (config["n_layers"], config["n_heads"])
         for config in map(_config, family.values())
         if config
     }
-    shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(found)]
+    shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(pairs)]
     if len(shapes) == 1:
         return f"models of {shapes[0]}"
     return f"models of other sizes: {', '.join(shapes)}"
@@ -104,13 +104,13 @@ def unlike(family: Family) -> dict[str, dict[str, tuple[object, object]]]:
 
     Each with its own value and that of most.
     """
-    found: dict[str, dict[str, tuple[object, object]]] = {}
+    by_scheme: dict[str, dict[str, tuple[object, object]]] = {}
     for field, of in differing(family).items():
         usual = Counter(of.values()).most_common(1)[0][0]
         for scheme, value in of.items():
             if field not in SCHEME_FIELDS and value != usual:
-                found.setdefault(scheme, {})[field] = (value, usual)
-    return found
+                by_scheme.setdefault(scheme, {})[field] = (value, usual)
+    return by_scheme
 
 
 @kept

@@ -243,7 +243,7 @@ def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(
     found = search.index(studio.PAGES)
     of_kind = {kind: [x for x in found if x["kind"] == kind] for kind in ("page", "term", "step")}
     assert [x["title"] for x in of_kind["page"]] == list(PAGES)
-    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.found()) > 40
+    assert len(of_kind["step"]) == sum(len(tour.steps) for tour in tours.of_learn()) > 40
     names = [x["title"] for x in of_kind["term"]]
     assert len(set(names)) == len(names) > 50
     for term in of_kind["term"]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
-from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settled_from
+from model.analysis.findings import Copied, Edge, copied, heaviest_arrow, settled_from
 from model.trace import AttentionRecord
 from viz import runs
 from viz.digits import digits
@@ -28,7 +28,7 @@ def highlights(view: View) -> list[Highlight]:
 
 
 @kept
-def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Found | None:
+def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Edge | None:
     model, records = ablating.model_of(handle), _run.trace.attention
     return heaviest_arrow(records, [value_norms(record, model) for record in records])
 
@@ -99,18 +99,18 @@ class _Shown:
         ]
         return f"{self._name(found)} carries most", said, self._cell(found)
 
-    def _record(self, found: Found) -> AttentionRecord:
+    def _record(self, found: Edge) -> AttentionRecord:
         return self.view.run.trace.record(found.site)
 
     def _token(self, place: int) -> Word:
         return Word(token_labels(self.view.tokens)[place])
 
-    def _name(self, found: Found) -> str:
+    def _name(self, found: Edge) -> str:
         module = found.site.address.rpartition(".")[2]
         part = Part(found.site.stack, module, found.site.layer, found.head)
         return name_of(part, self.view.run.trace)
 
-    def _cell(self, found: Found) -> str:
+    def _cell(self, found: Edge) -> str:
         """The address of an edge on Attention."""
         where = {"layer": found.site.layer, "head": found.head}
         cell = f"{found.query}-{found.key}"

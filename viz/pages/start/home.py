@@ -32,7 +32,7 @@ WAYS_ON = (
 
 def _first_lesson() -> tuple[words.Way, ...]:
     """The way into the lessons, where there are any."""
-    found = tours.found()
+    found = tours.of_learn()
     text = f"{len(found)} short lessons, from tokens to architectures; each begins with a question."
     return tuple(words.Way("Learn", text, query=tours.link_to(first, 1)) for first in found[:1])
 
