@@ -37,7 +37,7 @@ from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
 from model.norms import NoNorm
-from model.tap import Edit, Gradients, Recorder, attach, set_at
+from model.tap import Edit, Gradients, attach, set_at
 from model.trace import NEXT, Trace
 
 ZERO, MEAN, SURVEYED, OTHER = "zero", "mean", "survey", "other"
@@ -170,16 +170,6 @@ def _two(group: str) -> tuple[str, str]:
 
 
 # --- edits ------------------------------------------------------------------------------------
-
-
-def values_of(model: Transformer, given: Given, *, has_arrows: bool = True) -> dict[str, Tensor]:
-    """The values of one run that edits may put in place of others; each with a batch of one.
-
-    Patterns, which are large, are for arrows alone.
-    """
-    recorder = Recorder(KEPT if has_arrows else KEPT - {"pattern"})
-    run_rows(model, given, [()], [recorder])
-    return recorder.values
 
 
 def surveyed_values(means: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, Tensor]:

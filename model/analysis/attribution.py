@@ -18,10 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.analysis.interventions import run_rows
+from model.analysis.branching import values_of
 from model.architectures.base import Transformer
 from model.blocks import Sublayer, matrix_of
-from model.tap import Recorder
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
 
 Array = np.ndarray
@@ -289,15 +288,14 @@ def _walked(
 
 def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Array]:
     """Neurons of each layer as the matrix after them multiplies them, (F,), of one more run."""
-    recorder = Recorder({"activation"})
-    run_rows(model, trace.given, [[]], [recorder])
+    values = values_of(model, trace.given, {"activation"})
     addresses = {
         f"{trace.main.name}.blocks.{n}.ffn.activation": n for n in range(len(trace.residuals))
     }
     return {
-        number: _numpy(recorder.values[address].flatten(0, -2)[position])
+        number: _numpy(values[address].flatten(0, -2)[position])
         for address, number in addresses.items()
-        if address in recorder.values
+        if address in values
     }
 
 

@@ -3,7 +3,7 @@
 Each token is predicted once, behind [MASK] and with all others given (Salazar et al. 2020).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,6 @@ def predicted_in_turn(
     *,
     n: int | None = None,
     is_causal: bool = False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> InTurn:
     """−ln p of each of the first n tokens in nats, itself hidden and all others given.
 
@@ -63,7 +62,6 @@ def predicted_in_turn(
         log_probs = own.double().log_softmax(dim=-1)
         losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
         right.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
-        on_progress(int(places[-1]) + 1, n)
     return InTurn(torch.cat(losses).numpy(), torch.cat(right).numpy())
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at
+from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at, values_of
 from model.analysis.explanation import Question
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
-from model.tap import Gradients, Recorder, attach
+from model.tap import Gradients, attach
 
 STEPS = (16, 32, 64, 128, 256, 512)  # of the path, tried until the sum is complete
 AT_ONCE = 8192  # embeddings: all of a large vocabulary are much memory
@@ -63,9 +63,8 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
 @torch.inference_mode()
 def _ends(question: Question) -> Tensor:
     """The beginning and the end of the path, (2, N, D), of the tokens of all stacks."""
-    recorder = Recorder({"embed"})
-    logits_at(question.model, question.given, question.metric.position, attach(recorder))
-    own = torch.cat([recorder.values[f"{name}.embed"][0] for name in question.lengths])
+    values = values_of(question.model, question.given, {"embed"})
+    own = torch.cat([values[f"{name}.embed"][0] for name in question.lengths])
     return torch.stack([_beginning(question.model).expand_as(own), own]).clone()
 
 

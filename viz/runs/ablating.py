@@ -12,6 +12,7 @@ from model.analysis.ablation import (
     CLASS,
     EVERYTHING,
     IN_PLACE,
+    KEPT,
     SURVEYED,
     ZERO,
     Part,
@@ -27,8 +28,8 @@ from model.analysis.ablation import (
     sizes_of,
     surveyed_values,
     targets_of,
-    values_of,
 )
+from model.analysis.branching import values_of
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given
 from model.architectures.base import Transformer
@@ -60,7 +61,8 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
 @kept
 def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
-    return values_of(model_of(handle), _given(_run.trace), has_arrows=has_arrows)
+    names = KEPT if has_arrows else KEPT - {"pattern"}  # patterns are large
+    return values_of(model_of(handle), _given(_run.trace), names)
 
 
 @kept

@@ -28,9 +28,7 @@ def _slopes(view: View) -> Numbers:
     is_own = n_heads == config.n_heads
     whose = "this model" if is_own else f"a model of {n_heads} head{'s' * (n_heads > 1)}"
     layout.show_chart(slope_bars(slopes, f"Slopes of {whose}"), key="slopes")
-    if not is_own:  # those of the model are among its properties
-        verdicts.properties((check_slopes(slopes),))
-    verdicts.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties((check_slopes(slopes),))
     _formula(view)
     return {"ratio": _ratio(slopes)}
 

@@ -6,7 +6,7 @@ from model.analysis.positions import wave_table
 from viz import runs
 from viz.figures.positions import similarity_map, wave_map
 from viz.formulas import learned_position
-from viz.frame import inspector, layout, verdicts, words
+from viz.frame import inspector, layout, words
 from viz.frame.page import Numbers
 from viz.frame.view import View
 from viz.labels import visible
@@ -26,7 +26,6 @@ def _table(view: View) -> Numbers:
     """The rows as trained."""
     table = table_of(view)
     layout.show_chart(wave_map(table, len(view.tokens), "The table as trained"), key="wave")
-    verdicts.properties(positions.checks(view.handle, view.sentence))
     written = learned_position(scale_embeddings=view.config.scale_embeddings)
     inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
     return {"rows": f"{len(table):,}", "dimensions": f"{table.shape[1]:,}"}
