@@ -29,7 +29,7 @@ def some_mask(seed: int = 5) -> Tensor:
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_both_paths_are_torchs_scaled_dot_product(has_mask: bool, has_bias: bool) -> None:
     """In either precision, and with a row that may attend to nothing: its z is zero."""
-    dtype = torch.float64 if has_bias else torch.float32
+    dtype = torch.float64 if has_mask else torch.float32
     sizes = (TQ, TK, TK)
     q, k, v = (normal(B, H, n, DH, seed=i).to(dtype) for i, n in enumerate(sizes))
     mask = some_mask() if has_mask else None

@@ -106,10 +106,6 @@ def test_a_rotation_that_counts_positions_is_found(monkeypatch: pytest.MonkeyPat
 def test_slopes_are_the_authors_for_any_number_of_heads(n_heads: int) -> None:
     slopes = alibi_slopes(n_heads).double().numpy()
     np.testing.assert_allclose(slopes, reference.alibi_slopes(n_heads), rtol=1e-6)
-    below = 2 ** int(math.log2(n_heads))
-    ratios = slopes[1:below] / slopes[: below - 1]
-    np.testing.assert_allclose(ratios, 2.0 ** (-8 / below), rtol=1e-6)
-    assert len(set(slopes)) == n_heads
     assert check_slopes(slopes).passed
     slopes[-1] *= 1 + 1e-5
     assert not check_slopes(slopes).passed
