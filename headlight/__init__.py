@@ -33,9 +33,9 @@ def open(model: Any, tokenizer: Any = None, *, device: str = "auto") -> "Model":
     """
     from headlight.opened import opened  # here, since it loads torch
 
-    found = opened(model, tokenizer, device)
+    loaded = opened(model, tokenizer, device)
     _prepare_notebook()
-    return found
+    return loaded
 
 
 def _prepare_notebook() -> None:

@@ -65,16 +65,16 @@ def numbers(given: Any) -> np.ndarray:  # noqa: ANN401
 def _real(given: Any) -> Any:  # noqa: ANN401
     """A tensor of torch, or else an array of numpy; TypeError or ValueError for no real numbers."""
     is_tensor = hasattr(given, "detach")
-    found: Any = given.detach() if is_tensor else np.asarray(given)
-    if found.is_complex() if is_tensor else found.dtype.kind in "cOSUMm":
-        raise TypeError(f"{found.dtype} is no kind of real number")
-    return found
+    array: Any = given.detach() if is_tensor else np.asarray(given)
+    if array.is_complex() if is_tensor else array.dtype.kind in "cOSUMm":
+        raise TypeError(f"{array.dtype} is no kind of real number")
+    return array
 
 
-def _copied(found: Any) -> np.ndarray:  # noqa: ANN401
-    if not isinstance(found, np.ndarray):  # numpy takes no bfloat16 and nothing on CUDA
-        found = found.float().cpu().numpy()
-    return np.array(found, np.float32)
+def _copied(array: Any) -> np.ndarray:  # noqa: ANN401
+    if not isinstance(array, np.ndarray):  # numpy takes no bfloat16 and nothing on CUDA
+        array = array.float().cpu().numpy()
+    return np.array(array, np.float32)
 
 
 def _stream(name: str, tokens: Sequence[str], n: int, what: str) -> Stream:
@@ -97,10 +97,10 @@ def _oddities(layers: Sequence[np.ndarray]) -> list[str]:
     n_odd = sum(int(np.count_nonzero(~np.isfinite(layer))) for layer in layers)
     n_negative = sum(int(np.count_nonzero(layer < 0)) for layer in layers)
     far = off[np.isfinite(off) & (off > ROUNDED)]
-    found = {
+    counts = {
         f"NaN or infinite weights: {n_odd:,}; they are marked": n_odd,
         f"negative weights: {n_negative:,}; colours begin at 0": n_negative,
         f"{far.size:,} of {off.size:,} rows do not sum to 1, by up to {far.max(initial=0):.3g}; "
         "they are shown as they are": far.size,
     }
-    return [line for line, n in found.items() if n]
+    return [line for line, n in counts.items() if n]

@@ -34,10 +34,10 @@ def opened(given: Any, tokenizer: Any, device: str) -> "Model":  # noqa: ANN401
         return Model(open_runnable(str(given), device))
     if device != "auto":
         raise ValueError(f"a model in memory stays where it is; move it with .to({device!r})")
-    found = lent(given, tokenizer)
-    for one in found.report:
+    loaded = lent(given, tokenizer)
+    for one in loaded.report:
         warn(one.text, stacklevel=3)
-    return Model(found)
+    return Model(loaded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +97,18 @@ class Run:
 
     def _group(self, layer: int, head: int, group: str) -> HeadGroup:
         """The heads that a layer and a head are among; ValueError for what is not there."""
-        names = [found.name for found in self.trace.groups]
+        names = [heads.name for heads in self.trace.groups]
         if not group and len(names) > 1:
             raise ValueError(f"this model attends in {len(names)} ways; give a group of {names}")
-        found = self.trace.group(group or names[0])
+        heads = self.trace.group(group or names[0])
         for what, number, n in (
-            ("layer", layer, len(found.records)),
-            ("head", head, found.n_heads),
+            ("layer", layer, len(heads.records)),
+            ("head", head, heads.n_heads),
         ):
             is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
             if not is_whole or not 0 <= number < n:
                 raise ValueError(f"there is no {what} {number!r} of {n}; give 0 to {n - 1}")
-        return found
+        return heads
 
     def lens(self) -> pd.DataFrame:
         """What the model would predict after each layer (the logit lens), a row for each token.
@@ -119,24 +119,24 @@ class Run:
         decoder, name = self.opened.decoder, self.opened.name
         if "readout" not in self.opened.offers or not self.trace.main.residuals:
             raise ValueError(f"{name} has no stream that a norm and a matrix turn into its logits")
-        found = logit_lens(self.trace, decoder, k=1)
-        rows, positions = np.indices(found.rank.shape).reshape(2, -1)
+        lens = logit_lens(self.trace, decoder, k=1)
+        rows, positions = np.indices(lens.rank.shape).reshape(2, -1)
         columns = {
-            "after": np.array(row_names(len(found.rank)))[rows],
+            "after": np.array(row_names(len(lens.rank)))[rows],
             "position": positions,
             "token": np.array(self.tokens)[positions],
-            "prediction": list(map(self.opened.tokenizer.name, found.ids.ravel().tolist())),
-            "probability": found.probs.ravel(),
-            "rank": found.rank.ravel() + 1,
-            "entropy": found.entropy.ravel(),
+            "prediction": list(map(self.opened.tokenizer.name, lens.ids.ravel().tolist())),
+            "probability": lens.probs.ravel(),
+            "rank": lens.rank.ravel() + 1,
+            "entropy": lens.entropy.ravel(),
         }
         return pd.DataFrame(columns)
 
     def heads(self) -> pd.DataFrame:
         """Every head measured on this input, as the page Heads measures it, a row for each."""
         of_weights, tables = of_model(self.opened.model), []
-        for group, found in on_input(self.opened, self.trace).items():
-            measures = {name: x.values for name, x in (found | of_weights).items()}  # (L, H) each
+        for group, own in on_input(self.opened, self.trace).items():
+            measures = {name: x.values for name, x in (own | of_weights).items()}  # (L, H) each
             layers, heads = np.indices(measures["broad"].shape)
             columns = {"layer": layers, "head": heads, **measures}
             table = pd.DataFrame({name: x.ravel() for name, x in columns.items()})
@@ -146,8 +146,8 @@ class Run:
 
     def checks(self) -> pd.DataFrame:
         """What this run was checked against: name, error, bound, and whether it passed."""
-        found = self.opened.check(self.trace)
-        return pd.DataFrame([{**asdict(check), "passed": check.passed} for check in found])
+        checks = self.opened.check(self.trace)
+        return pd.DataFrame([{**asdict(check), "passed": check.passed} for check in checks])
 
     def sampling_view(
         self, new_tokens: int = 12, *, layer: int = 0, head: int = 0, seed: int = 0
@@ -185,12 +185,12 @@ class Run:
         return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"
 
 
-def _refuse_changed(found: Runnable) -> None:
+def _refuse_changed(given: Runnable) -> None:
     """A model in memory may have been changed since it was opened."""
-    if isinstance(found, Adopted) and found.model.inner.training:
-        raise ValueError(f"{found.name} is in training mode, with dropout; call model.eval() first")
-    if isinstance(found, Adopted) and found.model.inner.config._attn_implementation != NAME:
-        raise ValueError(f"{found.name} was told to attend in another way; open it again")
+    if isinstance(given, Adopted) and given.model.inner.training:
+        raise ValueError(f"{given.name} is in training mode, with dropout; call model.eval() first")
+    if isinstance(given, Adopted) and given.model.inner.config._attn_implementation != NAME:
+        raise ValueError(f"{given.name} was told to attend in another way; open it again")
 
 
 def _pixels(given: Any) -> np.ndarray:  # noqa: ANN401

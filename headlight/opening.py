@@ -39,13 +39,13 @@ def address(
 
     Raises ValueError, before the app is started, for what it could not open.
     """
-    found = located(named, download=download)
-    if found not in places.folders():
-        folder = places.given_folder(found)
+    name = located(named, download=download)
+    if name not in places.folders():
+        folder = places.given_folder(name)
         if places.is_of_transformers(folder):
             refuse_unopenable(folder, free_memory())
-        found = places.remember(folder)
-    place = places.folders()[found]
+        name = places.remember(folder)
+    place = places.folders()[name]
     if keep:
         from model.sources import converted, transformers  # here, since they load torch
 
@@ -55,7 +55,7 @@ def address(
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
     said = {} if text is None else {"source" if is_pair else "sentence": text}
-    return {"model": found, **said}
+    return {"model": name, **said}
 
 
 def start(query: Mapping[str, str], *, with_browser: bool) -> int:

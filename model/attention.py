@@ -51,18 +51,16 @@ def scaled_dot_product(
     *,
     mask: Tensor | None = None,
     bias: Tensor | None = None,
-    scale: float | None = None,
     tap: Tap = NO_TAP,
-) -> tuple[Tensor, Tensor]:
-    """softmax(scale · q·kᵀ + bias, masked) · v, step by step (Vaswani et al. 2017, eq. 1).
+) -> Tensor:
+    """softmax(q·kᵀ / √Dh + bias, masked) · v, step by step (Vaswani et al. 2017, eq. 1).
 
-    q: (B, H, Tq, Dh), k and v: (B, H, Tk, Dh), mask and bias broadcastable to (B, H, Tq, Tk),
-    scale: 1/√Dh by default. Scores and pattern go through the tap.
-    Returns z (B, H, Tq, Dh) and pattern (B, H, Tq, Tk).
+    q: (B, H, Tq, Dh), k and v: (B, H, Tk, Dh), mask and bias broadcastable to (B, H, Tq, Tk).
+    Scores and pattern go through the tap. Returns z (B, H, Tq, Dh).
     """
-    scores = tap("scores", attention_scores(q, k, bias, scale))  # (B, H, Tq, Tk)
+    scores = tap("scores", attention_scores(q, k, bias))  # (B, H, Tq, Tk)
     pattern = tap("pattern", attention_pattern(scores, mask))  # (B, H, Tq, Tk)
-    return pattern @ v, pattern  # z: (B, H, Tq, Dh)
+    return pattern @ v
 
 
 def fused_attention(
@@ -152,7 +150,7 @@ class MultiHeadAttention(nn.Module):
         """z (B, H, Tq, Dh): step by step where scores or pattern are asked for, else fused."""
         keys, values = share_kv_heads(k, self.n_heads), share_kv_heads(v, self.n_heads)
         if tap.wants("scores", "pattern"):
-            return scaled_dot_product(q, keys, values, mask=mask, bias=bias, tap=tap)[0]
+            return scaled_dot_product(q, keys, values, mask=mask, bias=bias, tap=tap)
         dropout = self.dropout if self.training else 0.0
         return fused_attention(q, keys, values, mask=mask, bias=bias, dropout=dropout)
 

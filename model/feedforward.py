@@ -21,8 +21,7 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
         """x: (B, T, D). Returns (B, T, D)."""
-        pre_activation = tap("pre_activation", self.up(x))  # (B, T, F)
-        return self.down(tap("activation", self.activation(pre_activation)))
+        return self.down(tap("activation", self.activation(self.up(x))))
 
 
 class SwiGLU(nn.Module):
@@ -36,9 +35,7 @@ class SwiGLU(nn.Module):
 
     def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
         """x: (B, T, D). Returns (B, T, D)."""
-        pre_activation = tap("pre_activation", self.gate(x))  # (B, T, F)
-        gate = tap("gate", F.silu(pre_activation))  # (B, T, F)
-        return self.down(tap("activation", gate * self.up(x)))
+        return self.down(tap("activation", F.silu(self.gate(x)) * self.up(x)))
 
 
 FEEDFORWARDS: dict[str, Callable[[BlockConfig], nn.Module]] = {

@@ -60,13 +60,13 @@ def opened(path: Path, largest: int | None = None) -> Iterator[BinaryIO]:
         yield file
 
 
-def _refuse_strange(path: Path, found: os.stat_result, largest: int | None) -> None:
+def _refuse_strange(path: Path, status: os.stat_result, largest: int | None) -> None:
     """ValueError for what is no regular file, or too large a one."""
-    if not stat.S_ISREG(found.st_mode):
-        raise ValueError(f"{spelled(path)} is {_kind(found.st_mode)}, not a file; {COPY_AGAIN}")
-    if largest is not None and found.st_size > largest:
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{spelled(path)} is {_kind(status.st_mode)}, not a file; {COPY_AGAIN}")
+    if largest is not None and status.st_size > largest:
         raise ValueError(
-            f"{spelled(path)} has {found.st_size:,} bytes; at most {largest:,} are read of such a "
+            f"{spelled(path)} has {status.st_size:,} bytes; at most {largest:,} are read of such a "
             "file"
         )
 
@@ -118,12 +118,12 @@ def read_json(path: Path, largest: int) -> dict[str, Any]:
     """The object in a JSON file of at most `largest` bytes."""
     text = read_text(path, largest)
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{spelled(path)} is not valid JSON: {error}; copy it again") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise ValueError(f"{spelled(path)} is not a JSON object; copy it again")
-    return found
+    return content
 
 
 def read_header(path: Path) -> dict[str, StoredTensor]:

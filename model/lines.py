@@ -24,13 +24,13 @@ def quoted(given: object) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
 
 
-def one_line(message: str, longest: int = LONGEST_LINE) -> str:
+def one_line(message: str) -> str:
     """A message on one line; of a very long one the beginning and the end, where the remedy is."""
     line = " ".join(spelled(message).split())
-    if len(line) <= longest:
+    if len(line) <= LONGEST_LINE:
         return line
-    end = line[-longest // 3 :]
-    return f"{line[: longest - len(end) - 3]} … {end}"
+    end = line[-LONGEST_LINE // 3 :]
+    return f"{line[: LONGEST_LINE - len(end) - 3]} … {end}"
 
 
 def json_line(text: str) -> str:

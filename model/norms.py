@@ -33,15 +33,8 @@ class LayerNorm(nn.Module):
         self.offset = nn.Parameter(torch.zeros(config.d_model)) if config.bias else None
 
     def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
-        """x: (…, D). Returns (…, D); in one fused step unless its insides are asked for."""
-        if not tap.wants("mean", "deviation", "normalised", "scaled"):
-            return layer_norm(x, self.gain, self.offset, self.eps)
-        mean = tap("mean", x.mean(-1, keepdim=True))  # (…, 1)
-        variance = (x - mean).square().mean(-1, keepdim=True)
-        deviation = tap("deviation", (variance + self.eps).sqrt())  # (…, 1)
-        normalised = tap("normalised", (x - mean) / deviation)
-        scaled = normalised * self.gain
-        return tap("scaled", scaled if self.offset is None else scaled + self.offset)
+        """x: (…, D). Returns (…, D)."""
+        return tap("scaled", layer_norm(x, self.gain, self.offset, self.eps))
 
 
 class RMSNorm(nn.Module):
@@ -53,12 +46,8 @@ class RMSNorm(nn.Module):
         self.gain = nn.Parameter(torch.ones(config.d_model))
 
     def forward(self, x: Tensor, tap: Tap = NO_TAP) -> Tensor:
-        """x: (…, D). Returns (…, D); in one step unless its insides are asked for."""
-        if not tap.wants("rms", "normalised", "scaled"):
-            return rms_norm(x, self.gain, self.eps)
-        rms = tap("rms", (x.square().mean(-1, keepdim=True) + self.eps).sqrt())  # (…, 1)
-        normalised = tap("normalised", x / rms)
-        return tap("scaled", normalised * self.gain)
+        """x: (…, D). Returns (…, D)."""
+        return tap("scaled", rms_norm(x, self.gain, self.eps))
 
 
 class NoNorm(nn.Module):

@@ -76,5 +76,5 @@ def kind_of_norm(norm: nn.Module, d_model: int) -> str | None:
     return "layer" if _same(shifted, made) else "rms"
 
 
-def _same(found: Tensor, wanted: Tensor) -> bool:
-    return bool((found - wanted).abs().max() <= 1e-4 * wanted.abs().max())
+def _same(array: Tensor, wanted: Tensor) -> bool:
+    return bool((array - wanted).abs().max() <= 1e-4 * wanted.abs().max())

@@ -62,9 +62,9 @@ class Recording:
         for item in self._attachments:
             if isinstance(item, Editor):
                 item.check_used()
-        found = {address: to_numpy(x) for address, x in self._recorder.values.items()}
-        sites = [name.removesuffix(".z") for name in found if name.endswith(".z")]
-        return found | {f"{site}.{EDITED}": ONES for site in sites if self._is_edited(site)}
+        arrays = {address: to_numpy(x) for address, x in self._recorder.values.items()}
+        sites = [name.removesuffix(".z") for name in arrays if name.endswith(".z")]
+        return arrays | {f"{site}.{EDITED}": ONES for site in sites if self._is_edited(site)}
 
     def _is_edited(self, site: str) -> bool:
         """Whether scores or weights are others than those that follow from q and k."""
@@ -120,8 +120,8 @@ class Row:
         return self._of(address) if is_kept else cast("np.ndarray", WorkedOut(given, name))
 
     def _number(self, site: Site, name: str, usual: float | None) -> Any:  # noqa: ANN401
-        found = self.values.get(f"{site.address}.{name}")
-        return usual if found is None else float(found)
+        value = self.values.get(f"{site.address}.{name}")
+        return usual if value is None else float(value)
 
     def _of(self, address: str) -> np.ndarray:
         return self.values[address][self.number]

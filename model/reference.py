@@ -208,10 +208,10 @@ def attention(part: Reader, x: Array, source: Array, mask: Array) -> Attended:
     scores = q @ k_of_head.swapaxes(-2, -1) / math.sqrt(q.shape[-1]) + bias  # (H, Tq, Tk)
     pattern = part.passed("pattern", softmax(np.where(mask, scores, -np.inf)))
     z = part.passed("z", pattern @ v_of_head)  # (H, Tq, Dh)
-    found = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
-    found |= {} if np.isscalar(bias) else {"bias": bias}
+    arrays = {"q": q, "k": k, "v": v, "scores": scores, "pattern": pattern, "z": z, "mask": mask}
+    arrays |= {} if np.isscalar(bias) else {"bias": bias}
     in_turn = z.swapaxes(-3, -2)  # (Tq, H, Dh)
-    return found, part.linear("out_proj", in_turn.reshape(*in_turn.shape[:-2], -1))
+    return arrays, part.linear("out_proj", in_turn.reshape(*in_turn.shape[:-2], -1))
 
 
 def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> Attended:
@@ -234,18 +234,18 @@ def block(part: Reader, x: Array, mask: Array, memory: Array | None = None) -> A
     attended, attn_out = attention(part.part("attn"), normed, normed, mask)
     attn_out = part.passed("attn_out", attn_out)
     middle = write(x, attn_out, "attn_norm")
-    found = {f"attn.{name}": array for name, array in attended.items()}
-    found |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
+    arrays = {f"attn.{name}": array for name, array in attended.items()}
+    arrays |= {"resid_pre": x, "attn_out": attn_out, "resid_mid": middle}
     if memory is not None:
         cross, seen = part.part("cross_attn"), np.ones((x.shape[-2], memory.shape[-2]), bool)
         attended, cross_out = attention(cross, read(middle, "cross_norm"), memory, seen)
         cross_out = part.passed("cross_out", cross_out)
         middle = write(middle, cross_out, "cross_norm")
-        found |= {f"cross_attn.{name}": array for name, array in attended.items()}
-        found |= {"cross_out": cross_out, "resid_cross": middle}
+        arrays |= {f"cross_attn.{name}": array for name, array in attended.items()}
+        arrays |= {"cross_out": cross_out, "resid_cross": middle}
     ffn_out = part.passed("ffn_out", feed_forward(part.part("ffn"), read(middle, "ffn_norm")))
     after = write(middle, ffn_out, "ffn_norm")
-    return found | {"ffn_out": ffn_out, "resid_post": after}, after
+    return arrays | {"ffn_out": ffn_out, "resid_post": after}, after
 
 
 # --- order ------------------------------------------------------------------------------------
@@ -387,8 +387,8 @@ def stack(part: Reader, name: str, embed: Array, mask: Array, memory: Array | No
     yield f"{name}.positions", positions
     x = embed + positions
     for layer in range(part.config[sizes[name]]):
-        found, x = block(part.part(f"blocks.{layer}"), x, mask, memory)
-        for address, array in found.items():
+        arrays, x = block(part.part(f"blocks.{layer}"), x, mask, memory)
+        for address, array in arrays.items():
             yield f"{name}.blocks.{layer}.{address}", array
     is_pre = part.config["norm_placement"] == "pre"
     return part.norm("final_norm", x) if is_pre else x

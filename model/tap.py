@@ -16,12 +16,7 @@ other's tensors.
     decoder.blocks.3.attn.k, v                   (B, n_kv_heads, Tk, Dh)
     decoder.blocks.3.attn.scores, pattern        (B, H, Tq, Tk)
     decoder.blocks.3.attn.mask, bias             as handed to attention, or absent
-    decoder.blocks.3.attn_norm.mean, deviation   (B, T, 1); LayerNorm
-    decoder.blocks.3.attn_norm.rms               (B, T, 1); RMSNorm
-    decoder.blocks.3.attn_norm.normalised        (B, T, D), before gain and offset
-    decoder.blocks.3.attn_norm.scaled            (B, T, D), after them
-    decoder.blocks.3.ffn.pre_activation          (B, T, F), what enters the non-linearity
-    decoder.blocks.3.ffn.gate                    (B, T, F), what leaves it; SwiGLU
+    decoder.blocks.3.attn_norm.scaled            (B, T, D), after gain and offset
     decoder.blocks.3.ffn.activation              (B, T, F), each neuron, as `down` reads it
     decoder.final_norm.…, logits                 as above; (B, T, V), of pictures (B, C)
 
@@ -199,7 +194,7 @@ class Gradients(Recorder):
 
         May be asked for several numbers of one forward pass.
         """
-        found = torch.autograd.grad(
+        gradients = torch.autograd.grad(
             number, list(self.values.values()), retain_graph=True, materialize_grads=True
         )
-        return dict(zip(self.values, found, strict=True))
+        return dict(zip(self.values, gradients, strict=True))

@@ -295,12 +295,12 @@ class Trace:
     @cached_property
     def groups(self) -> tuple[HeadGroup, ...]:
         """Attention by stack and kind, in the order of the forward pass, layers ascending."""
-        found: dict[str, list[AttentionRecord]] = {}
+        by_name: dict[str, list[AttentionRecord]] = {}
         for record in self.attention:
-            found.setdefault(record.site.group, []).append(record)
+            by_name.setdefault(record.site.group, []).append(record)
         return tuple(
             HeadGroup(name, tuple(sorted(records, key=lambda record: record.site)))
-            for name, records in found.items()
+            for name, records in by_name.items()
         )
 
     def group(self, name: str) -> HeadGroup:

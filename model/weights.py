@@ -67,9 +67,9 @@ def take_weights(model: Transformer, other: Transformer) -> None:
     Embeddings may have more rows here, of tokens that the other one did not have: these stay as
     they are. Raises ValueError naming the first weight that does not fit.
     """
-    found = dict(other.named_parameters())
+    weights = dict(other.named_parameters())
     for name, weight in model.named_parameters():
-        given = found.get(name)
+        given = weights.get(name)
         fits = given is not None and given.shape[1:] == weight.shape[1:]
         grows = weight.ndim == 2 and name.endswith("embed.weight")
         if given is None or not fits or not (grows or len(given) == len(weight)):

@@ -146,11 +146,11 @@ class WorkedOut:
         chosen = np.arange(len(self))[heads if are_plain else ALL]  # a number where that is given
         if not are_plain or len(parts) > self.ndim or not chosen.size:
             return np.asarray(self)[index]
-        found = [self._rows(int(head), queries)[..., keys] for head in np.atleast_1d(chosen)]
-        return found[0][()] if chosen.ndim == 0 else np.stack(found)
+        rows = [self._rows(int(head), queries)[..., keys] for head in np.atleast_1d(chosen)]
+        return rows[0][()] if chosen.ndim == 0 else np.stack(rows)
 
     def _rows(self, head: int, queries: int | slice = ALL) -> np.ndarray:
         of = self.given.scores_of if self.name == "scores" else self.given.pattern_of
-        found = of(head, queries)
-        found.flags.writeable = False
-        return found
+        rows = of(head, queries)
+        rows.flags.writeable = False
+        return rows

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, anatomy, close, watch
+from model.adopted.anatomy import Anatomy, Watched, anatomy_of, close, watch
 from model.adopted.attention import NAME, register
 from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
@@ -54,19 +54,19 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
             f"describe them: {one_line(str(error))}"
         ) from None
     kind = _kind(inner, watched)
-    found = anatomy(inner, watched, STACKS[kind])
-    readout = _readout(inner, found, watched)
+    anatomy = anatomy_of(inner, watched, STACKS[kind])
+    readout = _readout(inner, anatomy, watched)
     facts = replace(
-        _facts(inner, kind, found, watched),
-        norm=_norm(readout, found.blocks[-1].call.gave.shape[-1]),
+        _facts(inner, kind, anatomy, watched),
+        norm=_norm(readout, anatomy.blocks[-1].call.gave.shape[-1]),
         tied_embeddings=_tied(inner),
     )
-    model = AdoptedModel(inner, found, watched, facts)
-    model.pictures = pictures and pictures.of_rows({x.call.gave.shape[1] for x in found.blocks})
+    model = AdoptedModel(inner, anatomy, watched, facts)
+    model.pictures = pictures and pictures.of_rows({x.call.gave.shape[1] for x in anatomy.blocks})
     with torch.inference_mode():
-        if readout and close(readout(found.blocks[-1].call.gave), output_of(watched.output)):
+        if readout and close(readout(anatomy.blocks[-1].call.gave), output_of(watched.output)):
             model.readout = readout
-    if found.has_residuals and len(found.stacks) == 1:
+    if anatomy.has_residuals and len(anatomy.stacks) == 1:
         model.is_chain = _is_chain(model, watched, *inputs.values())
     is_decoder = kind == "decoder" and facts.predicts
     if is_decoder and not (model.stays and _resumes(model, watched)):
@@ -83,10 +83,10 @@ def _is_chain(model: AdoptedModel, watched: Watched, given: Tensor) -> bool:
     last = model.anatomy.blocks[-1]
     before = Editor(Edit(f"{last.address}.resid_pre", lambda value: last.call.given))
     try:
-        found = model(given, tap=attach(before), first=len(model.anatomy.blocks) - 1)
+        output = model(given, tap=attach(before), first=len(model.anatomy.blocks) - 1)
     except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
         return False
-    return relative_error(to_numpy(found), to_numpy(output_of(watched.output))) < SAME
+    return relative_error(to_numpy(output), to_numpy(output_of(watched.output))) < SAME
 
 
 @torch.inference_mode()
@@ -99,9 +99,9 @@ def _resumes(model: AdoptedModel, watched: Watched) -> bool:
     return relative_error(to_numpy(torch.cat(parts, dim=1)), expected) < SAME
 
 
-def _readout(inner: Any, found: Anatomy, watched: Watched) -> Readout | None:  # noqa: ANN401
+def _readout(inner: Any, anatomy: Anatomy, watched: Watched) -> Readout | None:  # noqa: ANN401
     """What turns the last stream into logits, where a norm and one matrix do; None elsewhere."""
-    last, head = found.blocks[-1].call, inner.get_output_embeddings()
+    last, head = anatomy.blocks[-1].call, inner.get_output_embeddings()
     call = next((x for x in watched.calls if x.module is head), None)
     if call is None:
         return None
@@ -162,11 +162,11 @@ def _kind(inner: Any, watched: Watched) -> str:  # noqa: ANN401
     return "decoder" if is_causal else "encoder"
 
 
-def _facts(inner: Any, kind: str, found: Anatomy, watched: Watched) -> Facts:  # noqa: ANN401
+def _facts(inner: Any, kind: str, anatomy: Anatomy, watched: Watched) -> Facts:  # noqa: ANN401
     """What is known of it, sizes as they were seen."""
     config = inner.config.get_text_config(decoder=True)
-    blocks, stack = found.of(found.stacks[-1]), found.stacks[-1]
-    one = next(seen for site, seen in found.attended if site.stack == stack)
+    blocks, stack = anatomy.of(anatomy.stacks[-1]), anatomy.stacks[-1]
+    one = next(seen for site, seen in anatomy.attended if site.stack == stack)
     embed = inner.get_input_embeddings()
     return Facts(
         architecture=kind,
@@ -179,19 +179,19 @@ def _facts(inner: Any, kind: str, found: Anatomy, watched: Watched) -> Facts:  #
         vocab_size=None if kind == "vision" else embed.weight.shape[0],
         max_seq_len=None if kind == "vision" else _context(inner, config),
         position="rope" if getattr(config, "rope_parameters", None) else None,
-        norm_placement=_placement(found),
-        mask=_mask(found, stack),
+        norm_placement=_placement(anatomy),
+        mask=_mask(anatomy, stack),
         predicts=_predicts(
             kind, output_of(watched.output), blocks[-1].call.gave, inner.get_output_embeddings()
         ),
     )
 
 
-def _mask(found: Anatomy, stack: str) -> str | None:
+def _mask(anatomy: Anatomy, stack: str) -> str | None:
     """The kind of mask that all layers of a stack have; None where they differ, or hide nothing."""
     seen = {
         (x.is_causal, x.window)
-        for site, x in found.attended
+        for site, x in anatomy.attended
         if site.stack == stack and site.kind == "self"
     }
     if len(seen) > 1:
@@ -200,11 +200,11 @@ def _mask(found: Anatomy, stack: str) -> str | None:
     return ("sliding_window" if window else "causal") if is_causal else None
 
 
-def _placement(found: Anatomy) -> str | None:
+def _placement(anatomy: Anatomy) -> str | None:
     """Whether the stream goes on from a norm of each sum; None where the parts were not found."""
-    if not found.has_residuals:
+    if not anatomy.has_residuals:
         return None
-    return "post" if found.blocks[0].updates[0].norm else "pre"
+    return "post" if anatomy.blocks[0].updates[0].norm else "pre"
 
 
 def _predicts(kind: str, output: Tensor, stream: Tensor, head: Any) -> str | None:  # noqa: ANN401

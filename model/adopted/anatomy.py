@@ -161,15 +161,15 @@ class _Watching(Passing):
         """The matrix that is given z (1, T, H · Dh) next; None where there is none."""
         matrices = (x for x in self.watched.calls if is_matrix(x.module))
         later = (x for x in matrices if x.began > after and close(x.given, z))
-        found = min(later, key=lambda call: call.began, default=None)
-        return None if found is None else found.module
+        first = min(later, key=lambda call: call.began, default=None)
+        return None if first is None else first.module
 
     def _maker(self, v: Tensor, after: int, before: int) -> tuple[nn.Module, Tensor] | None:
         """The matrix that made v (1, T, G · Dh) last, and in which columns; None without one."""
         matrices = (x for x in reversed(self.watched.calls) if is_matrix(x.module))
         calls = (x for x in matrices if after < x.began and x.ended < before)
-        found = ((x.module, columns_of(x.gave, v)) for x in calls)
-        return next(((made, at) for made, at in found if at is not None), None)
+        pairs = ((x.module, columns_of(x.gave, v)) for x in calls)
+        return next(((made, at) for made, at in pairs if at is not None), None)
 
 
 def _seen(number: int) -> Site:
@@ -225,7 +225,7 @@ def output_of(output: Any) -> Tensor:  # noqa: ANN401
     return output[0] if logits is None else logits
 
 
-def anatomy(model: nn.Module, watched: Watched, stacks: Sequence[str]) -> Anatomy:
+def anatomy_of(model: nn.Module, watched: Watched, stacks: Sequence[str]) -> Anatomy:
     """The blocks of a model, by what a pass over it did.
 
     stacks: names for the lists of layers that attend, in the order in which they run.
@@ -277,13 +277,13 @@ def _by_block(
     watched: Watched, layers: Sequence[tuple[nn.Module, str]]
 ) -> list[tuple[Call, list[Attended], str]]:
     """Each call of a layer, the attention in it, and its stack."""
-    found: dict[int, tuple[Call, list[Attended], str]] = {}
+    blocks: dict[int, tuple[Call, list[Attended], str]] = {}
     for one, (layer, stack) in zip(watched.attended, layers, strict=True):
         call = next(
             x for x in watched.calls if x.module is layer and x.began <= one.when <= x.ended
         )
-        found.setdefault(call.began, (call, [], stack))[1].append(one)
-    return list(found.values())
+        blocks.setdefault(call.began, (call, [], stack))[1].append(one)
+    return list(blocks.values())
 
 
 def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple[Update, ...]:
@@ -294,12 +294,12 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     alike = (x for x in inner if x.gave.numel() == block.gave.numel())
     calls = [x for x in alike if x.gave.shape[-1] == block.gave.shape[-1]]
     moments = [one.when for one in inside]
-    found = _chain(block.given, block.gave, calls, moments) or ()
+    updates = _chain(block.given, block.gave, calls, moments) or ()
     streams = [(STREAMS[0], block.given)]
-    for name, update in zip(STREAMS[1:], found, strict=False):
+    for name, update in zip(STREAMS[1:], updates, strict=False):
         total = streams[-1][1] + update.call.gave.reshape(block.given.shape)
         streams.append((name, total if update.norm is None else update.norm.gave))
-    whole = [_with_matrix(update, calls) for update in found]
+    whole = [_with_matrix(update, calls) for update in updates]
     return tuple(_with_read(x, [streams[n], streams[0]], calls) for n, x in enumerate(whole))
 
 
@@ -313,8 +313,8 @@ def _with_read(
     inside = [x for x in calls if x.ended < update.call.ended and not is_matrix(x.module)]
     alone = [x for x in inside if next(x.module.children(), None) is None]
     for name, stream in streams:
-        found = (x for x in reversed(alone) if close(x.given, stream) and not close(x.gave, stream))
-        if read := next(found, None):
+        reads = (x for x in reversed(alone) if close(x.given, stream) and not close(x.gave, stream))
+        if read := next(reads, None):
             return update._replace(read=read, reads=name)
     return update._replace(reads=streams[0][0])
 
@@ -371,20 +371,20 @@ def _norm_of(total: Tensor, calls: Sequence[Call]) -> Call | None:
     return None if reader is None or close(reader.gave, total) else reader
 
 
-def close(found: Tensor, wanted: Tensor) -> bool:
+def close(array: Tensor, wanted: Tensor) -> bool:
     """Whether two arrays are the same but for rounding, whatever their axes."""
-    if not wanted.is_floating_point() or found.numel() != wanted.numel():
+    if not wanted.is_floating_point() or array.numel() != wanted.numel():
         return False
-    worst = (found.reshape(wanted.shape) - wanted).abs().max()
+    worst = (array.reshape(wanted.shape) - wanted).abs().max()
     return bool(worst <= SUMS_TO * wanted.abs().max())
 
 
-def columns_of(found: Tensor, wanted: Tensor) -> Tensor | None:
-    """Which columns of what was found (…, T, N) are those wanted, (…, T, n); None without them.
+def columns_of(whole: Tensor, wanted: Tensor) -> Tensor | None:
+    """Which columns of a whole (…, T, N) are those wanted, (…, T, n); None without them.
 
     A matrix may make q, k and v at once, in whatever order (Radford et al. 2019, its c_attn).
     """
-    given, made = (x.flatten(0, -2).T for x in (wanted, found))
+    given, made = (x.flatten(0, -2).T for x in (wanted, whole))
     if given.shape[1] != made.shape[1] or len(given) > len(made):
         return None
     apart, at = torch.cdist(given, made, p=float("inf")).min(dim=1)

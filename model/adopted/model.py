@@ -318,10 +318,10 @@ def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
     def hook(module: nn.Module, _given: Any, gave: Any) -> Any:  # noqa: ANN401
         now = _running(own)
         role = None if now is None else now.place(places, module)
-        found = first_tensor(gave)
-        if now is None or role is None or found is None:
+        tensor = first_tensor(gave)
+        if now is None or role is None or tensor is None:
             return None
-        new = role(now, found)
+        new = role(now, tensor)
         return (new, *gave[1:]) if isinstance(gave, tuple) else new
 
     return hook

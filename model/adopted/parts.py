@@ -22,17 +22,17 @@ Named = Callable[[Call], str]
 
 
 def stacks_of(
-    found: Anatomy,
+    anatomy: Anatomy,
     watched: Watched,
     inner: Any,  # noqa: ANN401
 ) -> tuple[StackParts, ...]:
     """All stacks of a model of transformers; none where what their blocks add was not found."""
-    if not found.has_residuals:
+    if not anatomy.has_residuals:
         return ()
     stacks = []
-    for before, name, after in _around(found, watched):
-        blocks = found.of(name)
-        seen = [one for site, one in found.attended if site.stack == name]
+    for before, name, after in _around(anatomy, watched):
+        blocks = anatomy.of(name)
+        seen = [one for site, one in anatomy.attended if site.stack == name]
         sublayers = tuple(x for n, block in enumerate(blocks) for x in _sublayers(n, block, seen))
         last, d_model = blocks[-1].call, blocks[-1].call.gave.shape[-1]
         head, output = inner.get_output_embeddings(), output_of(watched.output)
@@ -87,14 +87,13 @@ def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> I
 # --- around the blocks ------------------------------------------------------------------------
 
 
-def _around(found: Anatomy, watched: Watched) -> Iterator[tuple[list[Call], str, list[Call]]]:
+def _around(anatomy: Anatomy, watched: Watched) -> Iterator[tuple[list[Call], str, list[Call]]]:
     """The calls before the blocks of each stack and after them, of modules with own weights."""
-    whole = [block.call for block in found.blocks]
+    whole = [block.call for block in anatomy.blocks]
     outside = (x for x in watched.calls if not any(y.began <= x.began < y.ended for y in whole))
     own = [x for x in outside if [*x.module.parameters(recurse=False)] or _is_norm(x)]
-    spans = {
-        name: (x[0].call.began, x[-1].call.ended) for name in found.stacks if (x := found.of(name))
-    }
+    blocks = ((name, anatomy.of(name)) for name in anatomy.stacks)
+    spans = {name: (x[0].call.began, x[-1].call.ended) for name, x in blocks if x}
     start = 0
     for number, (name, (began, ended)) in enumerate(spans.items()):
         later = [x.began for x in own if x.began > ended and isinstance(x.module, nn.Embedding)]

@@ -43,9 +43,9 @@ class Pictures:
         is_square = picture.ndim == 2 and len(set(picture.shape)) == 1
         if not is_square or not ((picture >= 0) & (picture <= 1)).all():
             raise ValueError(f"the picture is no square of numbers from 0 to 1: {picture.shape}")
-        found, size = torch.tensor(picture, dtype=torch.float32)[None, None], (self.side, self.side)
-        found = torch.nn.functional.interpolate(found, size, mode="bilinear", antialias=True)
-        return found[0, 0].clamp(0, 1).numpy()
+        pixels = torch.tensor(picture, dtype=torch.float32)[None, None]
+        pixels = torch.nn.functional.interpolate(pixels, self.side, mode="bilinear", antialias=True)
+        return pixels[0, 0].clamp(0, 1).numpy()
 
     def of_rows(self, lengths: set[int]) -> "Pictures":
         """The same for a model whose layers have so many rows, the class token or only patches."""

@@ -57,8 +57,8 @@ class PythonTokenizer(AdoptedTokenizer):
         """See `Tokenizer`; white space aside, of which little is known."""
         unknown = self._own.unk_token_id
         ids = [i for i in self.encode(text) if i == unknown or i not in self.special_ids]
-        found = self.decode(ids)
-        return None if "".join(found.split()) == "".join(text.split()) else found
+        decoded = self.decode(ids)
+        return None if "".join(decoded.split()) == "".join(text.split()) else decoded
 
     def decode(self, ids: Sequence[int]) -> str:
         """See `Tokenizer`."""
@@ -83,7 +83,7 @@ class PythonTokenizer(AdoptedTokenizer):
         return self._pieces.get(token_id)
 
     def _named(self, token_id: int) -> str | bytes:
-        found = super()._named(token_id)
-        if not self._goes_on or isinstance(found, bytes):
-            return found
-        return found[: -len(GOES_ON)] if found.endswith(GOES_ON) else found + END_OF_WORD
+        name = super()._named(token_id)
+        if not self._goes_on or isinstance(name, bytes):
+            return name
+        return name[: -len(GOES_ON)] if name.endswith(GOES_ON) else name + END_OF_WORD

@@ -86,14 +86,14 @@ class Roles:
         return any(isinstance(x, Value) and x.address.endswith(".embed") for x in values)
 
 
-def roles(words: nn.Module, found: Anatomy, watched: Watched) -> Roles:
+def roles(words: nn.Module, anatomy: Anatomy, watched: Watched) -> Roles:
     """Who has which role in a model. words: the module that embeds tokens."""
     before: list[tuple[Call, Role]] = []
     after: list[tuple[Call, Role]] = []
-    if found.has_residuals:
-        for stack in found.stacks:
-            after.extend(_of_embeddings(stack, words, found.of(stack)[0].call, watched))
-        for block in found.blocks:
+    if anatomy.has_residuals:
+        for stack in anatomy.stacks:
+            after.extend(_of_embeddings(stack, words, anatomy.of(stack)[0].call, watched))
+        for block in anatomy.blocks:
             before.append((block.call, Stream(f"{block.address}.resid_pre")))
             if block.updates and (down := block.updates[-1].matrix):
                 before.append((down, Value(f"{block.address}.ffn.activation")))

@@ -66,10 +66,10 @@ class AdoptedTokenizer(Tokenizer):
 
     def id_of(self, special: str) -> int:
         """See `Tokenizer`; the special tokens go by our names, whatever the folder calls them."""
-        found = self._special.get(special)
-        if found is None:
+        token_id = self._special.get(special)
+        if token_id is None:
             raise ValueError(f"the tokenizer has no {special} token; use a model that has one")
-        return found
+        return token_id
 
     @property
     def vocab_size(self) -> int:
@@ -118,14 +118,14 @@ class AdoptedTokenizer(Tokenizer):
         documents = [part for part in checked(text).split(END_OF_TEXT) if part]
         with one_line_faults():
             cutting.enable_truncation(size)
-            found = cutting.encode_batch(documents)
-        return [self._of_model(part.ids) for first in found for part in (first, *first.overflowing)]
+            encodings = cutting.encode_batch(documents)
+        return [self._of_model(part.ids) for one in encodings for part in (one, *one.overflowing)]
 
     def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
         """See `Tokenizer`; each special token stands alone."""
         with one_line_faults():
-            found = self.backend.encode(text)
-        words = enumerate(zip(found.word_ids, found.ids, strict=True))
+            encoding = self.backend.encode(text)
+        words = enumerate(zip(encoding.word_ids, encoding.ids, strict=True))
         alone = ((-1 - place if word is None else word, i) for place, (word, i) in words)
         return [tuple(i for _, i in same) for _, same in groupby(alone, lambda pair: pair[0])]
 
@@ -137,15 +137,15 @@ class AdoptedTokenizer(Tokenizer):
         if self.is_byte_level:
             return self.token_strings(ids)
         with one_line_faults():
-            found = self.backend.encode(text)
-        if found.ids[: len(ids)] != list(ids):  # some of them were hidden
+            encoding = self.backend.encode(text)
+        if encoding.ids[: len(ids)] != list(ids):  # some of them were hidden
             return tuple(
                 self._piece(i) if i in self._added else label
-                for i, label in zip(ids, self.labels(text, found.ids[: len(ids)]), strict=False)
+                for i, label in zip(ids, self.labels(text, encoding.ids[: len(ids)]), strict=False)
             )
         labels: list[str] = []
         done = 0  # of the text
-        for (start, end), same in groupby(zip(found.offsets, found.ids, strict=True), _place):
+        for (start, end), same in groupby(zip(encoding.offsets, encoding.ids, strict=True), _place):
             own = [i for _, i in same]
             before, part = text[done:start], text[start:end]
             done = max(done, end)
@@ -161,17 +161,17 @@ class AdoptedTokenizer(Tokenizer):
         """
         name = getattr(self.backend.model, "unk_token", None)
         parts = self._known_parts(text, name)
-        found = (name or "").join(map(self.normalized, parts)).replace("▁", " ")
-        found = bytes(x for x in found.encode() if x not in self._lost).decode(errors="replace")
-        return None if found in (text, f" {text}") else found
+        read = (name or "").join(map(self.normalized, parts)).replace("▁", " ")
+        read = bytes(x for x in read.encode() if x not in self._lost).decode(errors="replace")
+        return None if read in (text, f" {text}") else read
 
     def _known_parts(self, text: str, unknown: str | None) -> list[str]:
         """What stands between pieces without a token. unknown: the name of the token for these."""
         unknown_id = None if unknown is None else self.backend.token_to_id(unknown)
         with one_line_faults():
-            found = self.backend.encode(text)
+            encoding = self.backend.encode(text)
         parts, done = [], 0
-        for (start, end), token_id in zip(found.offsets, found.ids, strict=True):
+        for (start, end), token_id in zip(encoding.offsets, encoding.ids, strict=True):
             if token_id == unknown_id and end > start:
                 parts.append(text[done:start])
                 done = end

@@ -37,7 +37,7 @@ from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
 from model.norms import NoNorm
-from model.tap import Edit, Gradients, Recorder, attach, set_at
+from model.tap import Edit, Gradients, attach, set_at
 from model.trace import NEXT, Trace
 
 ZERO, MEAN, SURVEYED, OTHER = "zero", "mean", "survey", "other"
@@ -118,23 +118,23 @@ def sizes_of(model: Transformer, lengths: Mapping[str, int]) -> dict[str, tuple[
 
     lengths: the number of tokens of each stream.
     """
-    found: dict[str, tuple[int, ...]] = {}
+    sizes: dict[str, tuple[int, ...]] = {}
     if isinstance(model, AdoptedModel):
         for stack in model.anatomy.stacks:
             n, blocks = lengths[stack], model.anatomy.of(stack)
             for site, seen in model.anatomy.attended:
                 if site.stack == stack:
                     keys = lengths["encoder"] if site.kind == "cross" else n
-                    found[site.group] = (len(blocks), seen.n_heads, n, keys)
-            found[f"{stack}.ffn"] = (len(blocks), *([model.n_neurons] if model.n_neurons else []))
-        return found
+                    sizes[site.group] = (len(blocks), seen.n_heads, n, keys)
+            sizes[f"{stack}.ffn"] = (len(blocks), *([model.n_neurons] if model.n_neurons else []))
+        return sizes
     for stack in stacks_of(model):
         n, layers, heads = lengths[stack.name], len(stack.blocks), stack.config.n_heads
-        found[f"{stack.name}.attn"] = (layers, heads, n, n)
+        sizes[f"{stack.name}.attn"] = (layers, heads, n, n)
         if isinstance(model, EncoderDecoderTransformer) and stack is model.decoder:
-            found[f"{stack.name}.cross_attn"] = (layers, heads, n, lengths["encoder"])
-        found[f"{stack.name}.ffn"] = (layers, int(stack.config.d_ff or 0))
-    return found
+            sizes[f"{stack.name}.cross_attn"] = (layers, heads, n, lengths["encoder"])
+        sizes[f"{stack.name}.ffn"] = (layers, int(stack.config.d_ff or 0))
+    return sizes
 
 
 def stacks_of(model: Transformer) -> tuple[Stack, ...]:
@@ -172,16 +172,6 @@ def _two(group: str) -> tuple[str, str]:
 # --- edits ------------------------------------------------------------------------------------
 
 
-def values_of(model: Transformer, given: Given, *, has_arrows: bool = True) -> dict[str, Tensor]:
-    """The values of one run that edits may put in place of others; each with a batch of one.
-
-    Patterns, which are large, are for arrows alone.
-    """
-    recorder = Recorder(KEPT if has_arrows else KEPT - {"pattern"})
-    run_rows(model, given, [()], [recorder])
-    return recorder.values
-
-
 def surveyed_values(means: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, Tensor]:
     """The mean z of every head over a survey's text, as `values_of` one position, (1, H, 1, Dh).
 
@@ -189,7 +179,7 @@ def surveyed_values(means: Mapping[str, Sequence[Sequence[Sequence[float]]]]) ->
     """
     return {
         f"{stack}.blocks.{layer}.{module}.z": torch.tensor(heads)[None, :, None]
-        for (stack, module), layers in ((_two(group), found) for group, found in means.items())
+        for (stack, module), layers in ((_two(group), own) for group, own in means.items())
         for layer, heads in enumerate(layers)
     }
 
@@ -360,9 +350,9 @@ def estimated_costs(
     gradients = Gradients({part.address.rpartition(".")[2] for part in parts})
     with torch.enable_grad():
         logits = logits_at(model, given, slice(None), attach(gradients))
-        found = gradients.of(targets.of(logits).mean())
+        slopes = gradients.of(targets.of(logits).mean())
     values = gradients.values
-    products = {name: (found[name] * values[name].detach()).double()[0] for name in values}
+    products = {name: (slopes[name] * values[name].detach()).double()[0] for name in values}
     return np.array([-float(products[part.address][part.index].sum()) for part in parts])
 
 

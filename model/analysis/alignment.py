@@ -42,15 +42,15 @@ def strongest_links(words: np.ndarray) -> set[Link]:
     return {(int(source), target) for target, source in enumerate(words.argmax(axis=1))}
 
 
-def agreement(found: Collection[Link], sure: Collection[Link]) -> Agreement:
+def agreement(links: Collection[Link], sure: Collection[Link]) -> Agreement:
     """How far links agree with sure ones. ValueError where either has none."""
-    if not found or not sure:
+    if not links or not sure:
         raise ValueError(
-            f"{len(found)} links found and {len(sure)} by hand; both must have at least one"
+            f"{len(links)} links found and {len(sure)} by hand; both must have at least one"
         )
-    right = len(set(found) & set(sure))
+    right = len(set(links) & set(sure))
     return Agreement(
-        right / len(found), right / len(sure), 1 - 2 * right / (len(found) + len(sure))
+        right / len(links), right / len(sure), 1 - 2 * right / (len(links) + len(sure))
     )
 
 

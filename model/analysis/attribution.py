@@ -18,10 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.analysis.interventions import run_rows
+from model.analysis.branching import values_of
 from model.architectures.base import Transformer
 from model.blocks import Sublayer, matrix_of
-from model.tap import Recorder
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
 
 Array = np.ndarray
@@ -74,16 +73,16 @@ def frozen(norm: nn.Module, x: Array) -> FrozenNorm:
     given = made(x) - offset
     moved = made(x + np.sqrt(np.square(x).mean())) - offset
     most = np.abs(given).max()
-    found = FrozenNorm(np.ones_like(x), offset, bool(np.abs(moved - given).max() <= LINEAR * most))
+    plain = FrozenNorm(np.ones_like(x), offset, bool(np.abs(moved - given).max() <= LINEAR * most))
     turns = np.where(np.arange(len(x)) % 2, -1.0, 1.0)
-    gain = (made(turns) - offset) / found.centred(turns)
-    wanted = gain * found.centred(x)
+    gain = (made(turns) - offset) / plain.centred(turns)
+    wanted = gain * plain.centred(x)
     factor = (given @ wanted) / (wanted @ wanted) if wanted.any() else 0.0
     if not np.abs(given - factor * wanted).max() <= LINEAR * most:
         raise ValueError(
             f"a {type(norm).__name__} is no norm: what parts add cannot be told apart behind it"
         )
-    return FrozenNorm(factor * gain, offset, found.is_centred)
+    return FrozenNorm(factor * gain, offset, plain.is_centred)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,12 +232,12 @@ def words_of_neuron(
 ) -> Array:
     """What one neuron adds at a position to the logit of every token, (V,)."""
     neurons = _neurons(trace, model, position)
-    found = [x for x in _walked(trace, model, position, neurons)[0] if x.is_of_neurons]
-    if not 0 <= layer < len(found):
-        raise ValueError(f"there are layers 0 to {len(found) - 1}; {layer} is none")
-    if not 0 <= neuron < len(found[layer].inner):
-        raise ValueError(f"there are neurons 0 to {len(found[layer].inner) - 1}; {neuron} is none")
-    return _words(model, found[layer].pushed(slice(neuron, neuron + 1)))
+    layers = [x for x in _walked(trace, model, position, neurons)[0] if x.is_of_neurons]
+    if not 0 <= layer < len(layers):
+        raise ValueError(f"there are layers 0 to {len(layers) - 1}; {layer} is none")
+    if not 0 <= neuron < len(layers[layer].inner):
+        raise ValueError(f"there are neurons 0 to {len(layers[layer].inner) - 1}; {neuron} is none")
+    return _words(model, layers[layer].pushed(slice(neuron, neuron + 1)))
 
 
 def can_attribute(model: Transformer) -> bool:
@@ -267,7 +266,7 @@ def _walked(
     neurons: (F,) of each layer; of a layer without them its output stands for what made it.
     """
     norms = [frozen(model.ending[0], _vector(trace.residuals[-1].resid_post, position))]
-    found = []
+    written = []
     for sublayer in reversed(model.sublayers):
         residual, record = trace.residuals[sublayer.layer], _record(trace, sublayer)
         out = getattr(residual, sublayer.writes)
@@ -283,21 +282,20 @@ def _walked(
             given = inner @ _numpy(matrix_of(sublayer.matrix)) + bias_of(sublayer.matrix)
             own.append(frozen(sublayer.own_norm, given))
         inner = _vector(out, position) if inner is None else inner
-        found.append(Written(sublayer, inner, (*norms, *own), record))
-    return found[::-1], norms
+        written.append(Written(sublayer, inner, (*norms, *own), record))
+    return written[::-1], norms
 
 
 def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Array]:
     """Neurons of each layer as the matrix after them multiplies them, (F,), of one more run."""
-    recorder = Recorder({"activation"})
-    run_rows(model, trace.given, [[]], [recorder])
+    values = values_of(model, trace.given, {"activation"})
     addresses = {
         f"{trace.main.name}.blocks.{n}.ffn.activation": n for n in range(len(trace.residuals))
     }
     return {
-        number: _numpy(recorder.values[address].flatten(0, -2)[position])
+        number: _numpy(values[address].flatten(0, -2)[position])
         for address, number in addresses.items()
-        if address in recorder.values
+        if address in values
     }
 
 

@@ -3,7 +3,7 @@
 Each token is predicted once, behind [MASK] and with all others given (Salazar et al. 2020).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,6 @@ def predicted_in_turn(
     *,
     n: int | None = None,
     is_causal: bool = False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> InTurn:
     """−ln p of each of the first n tokens in nats, itself hidden and all others given.
 
@@ -56,15 +55,14 @@ def predicted_in_turn(
     mask = causal(len(ids), device=model.device) if is_causal else None
     targets = torch.tensor(ids[:n], device=model.device)
     most = min(MOST_AT_ONCE, MOST_LOGITS // model.config.vocab_size)
-    size, losses, found = max(1, most // len(ids)), [], []
+    size, losses, right = max(1, most // len(ids)), [], []
     for places in torch.arange(n, device=model.device).split(size):
         logits = model(rows[places], mask=mask)  # (b, T, V)
         own = logits[torch.arange(len(places)), places]  # (b, V): the row of what is hidden
         log_probs = own.double().log_softmax(dim=-1)
         losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
-        found.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
-        on_progress(int(places[-1]) + 1, n)
-    return InTurn(torch.cat(losses).numpy(), torch.cat(found).numpy())
+        right.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
+    return InTurn(torch.cat(losses).numpy(), torch.cat(right).numpy())
 
 
 def perplexity(losses: np.ndarray) -> float:

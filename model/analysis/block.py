@@ -250,17 +250,17 @@ def identities(inside: Inside) -> dict[str, float]:
 
     A sum is that of its parts; a norm is (x − mean) / deviation · gain + offset, or x / rms · gain.
     """
-    found = {}
+    errors = {}
     for name, kind, of in inside.order:
         if kind == "sum" and name in inside.values:
             total = np.asarray(sum(inside.values[part] for part in of))
-            found[f"{name} = {' + '.join(of)}"] = _apart(inside.values[name], total)
+            errors[f"{name} = {' + '.join(of)}"] = _apart(inside.values[name], total)
         elif norm := inside.norms.get(name):
             scaled = normed(inside.given(name), norm.kind, norm.eps) * norm.gain + norm.offset
             offset = " + offset" if has_offset(norm) else ""
             written = f"{name} = {_WRITTEN[norm.kind].format(norm.given)}{offset}"
-            found[written] = _apart(inside.values[name], scaled)
-    return found
+            errors[written] = _apart(inside.values[name], scaled)
+    return errors
 
 
 def has_offset(norm: Norm) -> bool:

@@ -1,7 +1,7 @@
 """Runs that differ in one value: what comes before that value is computed once for all of them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -88,9 +88,15 @@ class Branches:
     def _streams(self) -> dict[str, Tensor]:
         if self.known:
             return self.known
-        recorder = Recorder(("resid_pre",))
-        logits_at(self.model, self.given, 0, attach(recorder))
-        return recorder.values
+        return values_of(self.model, self.given, ("resid_pre",))
+
+
+@torch.inference_mode()
+def values_of(model: Transformer, given: Given, names: Collection[str]) -> dict[str, Tensor]:
+    """Values of one run by address, those whose last part is among `names`, each a batch of one."""
+    recorder = Recorder(names)
+    logits_at(model, given, 0, attach(recorder))
+    return recorder.values
 
 
 def logits_at(

@@ -36,8 +36,8 @@ def fitted(terms: Array, seconds: Array) -> Array:
             f"{terms.shape[1]}"
         )
     sizes = np.abs(terms).max(axis=0)  # n² is large beside 1
-    found, *_ = np.linalg.lstsq(terms / sizes / seconds[:, None], np.ones(len(terms)), rcond=None)
-    return found / sizes
+    factors, *_ = np.linalg.lstsq(terms / sizes / seconds[:, None], np.ones(len(terms)), rcond=None)
+    return factors / sizes
 
 
 def explained(seconds: Array, by_fit: Array) -> float:

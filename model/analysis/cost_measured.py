@@ -30,20 +30,20 @@ class Measured:
     @classmethod
     def of(cls, shape: Shape, timings: Sequence[Timing]) -> "Measured | None":
         """None where it was stopped before the length left out was timed."""
-        found, last = rounds(timings, PASS), rounds(timings, ASKED)
+        passes, last = rounds(timings, PASS), rounds(timings, ASKED)
         if not last:
             return None
         ((asked, again),) = last.items()
-        seconds = np.array(list(found.values())).T  # (R, N)
+        seconds = np.array(list(passes.values())).T  # (R, N)
         return cls(
             shape,
-            found,
+            passes,
             asked,
             again,
             {item.n_tokens: item for item in timings if isinstance(item, Counted)},
             spread([item for item in timings if item.way in (PASS, ASKED)]),
-            fit_rounds(by_length(list(found)), seconds),
-            fit_rounds(by_operations([pass_operations(shape, n) for n in found]), seconds),
+            fit_rounds(by_length(list(passes)), seconds),
+            fit_rounds(by_operations([pass_operations(shape, n) for n in passes]), seconds),
         )
 
     @property

@@ -77,16 +77,16 @@ def _text(model: Transformer, n_tokens: int) -> Pass:
 
 
 def _translation(model: Transformer, n_tokens: int) -> Pass:
-    found, ids = cast("EncoderDecoderTransformer", model), _ids(model, n_tokens)
-    return lambda tap: found(ids, ids, tap=tap)
+    transformer, ids = cast("EncoderDecoderTransformer", model), _ids(model, n_tokens)
+    return lambda tap: transformer(ids, ids, tap=tap)
 
 
 def _picture(model: Transformer, n_tokens: int) -> Pass:
     """The last step is the model's own: it takes whole pictures only, and this one is smaller."""
-    found = cast("VisionTransformer", model)
-    size = round((n_tokens - 1) ** 0.5) * found.config.patch_size
-    pixels = torch.linspace(0, 1, size * size, device=found.device).reshape(1, size, size)
-    return lambda tap: found.unembed(found.stream(pixels, tap=tap)[:, 0])
+    vision = cast("VisionTransformer", model)
+    size = round((n_tokens - 1) ** 0.5) * vision.config.patch_size
+    pixels = torch.linspace(0, 1, size * size, device=vision.device).reshape(1, size, size)
+    return lambda tap: vision.unembed(vision.stream(pixels, tap=tap)[:, 0])
 
 
 PASSES: Mapping[str, Callable[[Transformer, int], Pass]] = {
@@ -224,6 +224,6 @@ def timed(run: Pass) -> float:
 
 def rounds(timings: Sequence[Timing], way: str) -> dict[int, list[float]]:
     """Seconds of every whole round by length, the lengths ascending; empty before the first."""
-    found = by_length(timings, way)
-    n_whole = min(map(len, found.values()), default=0)
-    return {n: seconds[:n_whole] for n, seconds in found.items()}
+    timed = by_length(timings, way)
+    n_whole = min(map(len, timed.values()), default=0)
+    return {n: seconds[:n_whole] for n, seconds in timed.items()}

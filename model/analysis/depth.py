@@ -82,9 +82,9 @@ def _linears(block: Block) -> Iterator[nn.Linear]:
 
 
 def _linear(block: Block, name: str) -> nn.Linear:
-    found = block.get_submodule(name)
-    assert isinstance(found, nn.Linear)
-    return found
+    module = block.get_submodule(name)
+    assert isinstance(module, nn.Linear)
+    return module
 
 
 def _drawn(what: str, seed: int) -> Tensor:
@@ -177,8 +177,8 @@ def own_gradients(model: AnyDecoder, ids: Sequence[int]) -> Array:
     given = torch.tensor([list(ids)], device=model.device)
     with torch.enable_grad():
         logits = model(given, tap=attach(kept))[0]
-        found = kept.of(F.cross_entropy(logits[:-1], given[0, 1:]))
+        gradients = kept.of(F.cross_entropy(logits[:-1], given[0, 1:]))
     last = model.config.n_layers - 1
     before = [f"{model.name}.blocks.{layer}.resid_pre" for layer in range(last + 1)]
     addresses = [*before, f"{model.name}.blocks.{last}.resid_post"]
-    return np.array([found[address].double().norm().item() for address in addresses])
+    return np.array([gradients[address].double().norm().item() for address in addresses])

@@ -21,10 +21,10 @@ def exchanged(ids: Sequence[int], fixed: Collection[int] = ()) -> list[int]:
     """
     places = [place for place, token in enumerate(ids) if token not in fixed]
     drawn = np.random.default_rng([SEED, len(ids)]).permutation(len(places))
-    found = list(ids)
+    swapped = list(ids)
     for place, other in zip(places, drawn, strict=True):
-        found[place] = ids[places[other]]
-    return found
+        swapped[place] = ids[places[other]]
+    return swapped
 
 
 def exchanged_patches(image: np.ndarray, size: int) -> np.ndarray:

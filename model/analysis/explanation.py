@@ -102,10 +102,10 @@ def measure(question: Question) -> Measured:
             question.model, question.given, question.metric.position, attach(gradients)
         )
         metric = question.metric.of(logits)[0]
-        found = gradients.of(metric)
+        by_address = gradients.of(metric)
     addresses = [site.address for site in question.sites]
     patterns = torch.cat([gradients.values[f"{address}.pattern"] for address in addresses])
-    slopes = torch.cat([found[f"{address}.pattern"] for address in addresses])
+    slopes = torch.cat([by_address[f"{address}.pattern"] for address in addresses])
     weights = patterns[:, :, question.query].detach()  # (L, H, T)
     lengths = torch.stack(
         [
@@ -130,9 +130,9 @@ def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarr
     own = [site for site in question.model.sites if site.stack == question.model.sites[-1].stack]
     means = []
     for kind in ("cross", "self"):
-        found = [values[f"{site.address}.pattern"] for site in own if site.kind == kind]
-        if found:  # (L, H, Tq, Tk)
-            row = torch.cat(found).detach()[:, :, question.metric.position]
+        patterns = [values[f"{site.address}.pattern"] for site in own if site.kind == kind]
+        if patterns:  # (L, H, Tq, Tk)
+            row = torch.cat(patterns).detach()[:, :, question.metric.position]
             means.append(row.mean(dim=(0, 1)))  # (Tk,)
     return _numpy(torch.cat(means))
 
@@ -171,9 +171,9 @@ def removals(question: Question, measured: Measured) -> Filling:
 
     size = MOST_AT_ONCE // tokens if before is None else int(MOST_HELD / before.bytes_reserved)
     layers = [layer for layer, *_ in arrows]
-    found = Filling(measured.gradients.ravel(), layers, effects, min(MOST_AT_ONCE, size))
-    found.take(np.flatnonzero(measured.weights == 0), 0.0)
-    return found
+    filling = Filling(measured.gradients.ravel(), layers, effects, min(MOST_AT_ONCE, size))
+    filling.take(np.flatnonzero(measured.weights == 0), 0.0)
+    return filling
 
 
 def _held_before(question: Question, n_tokens: int) -> KVCache | None:
@@ -289,10 +289,10 @@ def telling_arrows(weights: np.ndarray, effects: np.ndarray) -> dict[str, Arrow]
         "strong": (light, sizes),
         "against": (heavy & (effects < 0), -effects),
     }
-    found: dict[str, Arrow] = {}
+    arrows: dict[str, Arrow] = {}
     for name, (allowed, merit) in wanted.items():
         if allowed.any():
             best = np.where(allowed, merit, -np.inf).argmax()
             layer, head, key = np.unravel_index(best, weights.shape)
-            found[name] = (int(layer), int(head), int(key))
-    return found
+            arrows[name] = (int(layer), int(head), int(key))
+    return arrows

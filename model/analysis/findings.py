@@ -9,7 +9,7 @@ from model.analysis.heads import AT_LEAST, Role, induction_edges, induction_head
 from model.trace import AttentionRecord, Site, Trace
 
 
-class Found(NamedTuple):
+class Edge(NamedTuple):
     """One arrow query → key of a head, and the number it was found by."""
 
     site: Site
@@ -22,7 +22,7 @@ class Found(NamedTuple):
 class Copied(NamedTuple):
     """What the induction head of a run copies: its clearest edge, and its role."""
 
-    edge: Found
+    edge: Edge
     role: Role
     n_predicted: int  # of the role's queries, those whose most likely next token is the copied one
 
@@ -45,24 +45,24 @@ def copied(trace: Trace) -> Copied | None:
     query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
     if weights.sum() < AT_LEAST["induction"] * role.value * role.n_queries:
         return None
-    edge = Found(site, head, query, key, float(weights[query, key]))
+    edge = Edge(site, head, query, key, float(weights[query, key]))
     return Copied(edge, role, int(predicted.any(axis=-1).sum()))
 
 
-def heaviest_arrow(records: Sequence[AttentionRecord], norms: Sequence[np.ndarray]) -> Found | None:
+def heaviest_arrow(records: Sequence[AttentionRecord], norms: Sequence[np.ndarray]) -> Edge | None:
     """The arrow of any head that adds the longest vector ‖αv·W_O‖ to the stream.
 
     norms: ‖v·W_O‖ of each record's keys, (H, Tk) (Kobayashi et al. 2020, §3). Rows with one key
     alone have no choice and are passed over; None where there are no others.
     """
-    best: Found | None = None
+    best: Edge | None = None
     for record, lengths in zip(records, norms, strict=True):
         arrows = strongest_arrow(np.asarray(record.pattern), lengths, record.mask)
         head = int(arrows.norms.argmax())
         value = float(arrows.norms[head])
         if value > (best.value if best else 0.0):
             query, key = int(arrows.queries[head]), int(arrows.keys[head])
-            best = Found(record.site, head, query, key, value)
+            best = Edge(record.site, head, query, key, value)
     return best
 
 

@@ -210,20 +210,20 @@ def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str
     """
     patterns, mask = np.asarray(record.pattern), record.mask
     whole = _with_sink(record)
-    found = {"broad": broadness(*whole)}
+    averages = {"broad": broadness(*whole)}
     if record.sinks is not None:
-        found["sink"] = _mean_over(whole[0][..., -1], _has_choice(whole[1]))
+        averages["sink"] = _mean_over(whole[0][..., -1], _has_choice(whole[1]))
     if record.site.kind == "cross" or record.queries != record.keys:
-        return found
-    found |= {
+        return averages
+    averages |= {
         "previous": previous_token(patterns, mask),
         "next": next_token(patterns, mask),
         "first": first_token(patterns, mask),
         "self": self_token(patterns, mask),
     }
     if ids is None:
-        return found
-    return found | {
+        return averages
+    return averages | {
         "same": same_token(patterns, mask, ids),
         "induction": induction(patterns, mask, ids),
     }
@@ -242,17 +242,17 @@ def every_measure(
     """
     record = record.in_full
     patterns, mask = record.pattern, record.mask
-    found = measures(record, ids) | {
+    averages = measures(record, ids) | {
         "entropy": row_entropy(*_with_sink(record)),
         "largest": largest_weight(patterns, mask),
     }
-    if "self" in found:
-        found |= {"near": near_tokens(patterns, mask), "distance": distance(patterns, mask)}
+    if "self" in averages:
+        averages |= {"near": near_tokens(patterns, mask), "distance": distance(patterns, mask)}
     if others is not None:
-        found["kept"] = kept_pattern(patterns, others, mask)
+        averages["kept"] = kept_pattern(patterns, others, mask)
     if norms is not None:
-        found["moved"] = moved_value(patterns, norms, mask)
-    return found
+        averages["moved"] = moved_value(patterns, norms, mask)
+    return averages
 
 
 def pooled(parts: Sequence[Averages]) -> Averages:
@@ -285,13 +285,13 @@ def strongest_arrow(patterns: np.ndarray, norms: np.ndarray, mask: np.ndarray) -
     return Arrow(flat[np.arange(len(flat)), places], queries, keys)
 
 
-def roles(found: Mapping[str, Averages]) -> list[Role | None]:
+def roles(measured: Mapping[str, Averages]) -> list[Role | None]:
     """For each head the largest of its measures that reaches `AT_LEAST`; None where none does.
 
     Of equal ones the first in the order of `AT_LEAST`.
     """
-    n_heads = len(next(iter(found.values())).values)
-    return [_role(found, head) for head in range(n_heads)]
+    n_heads = len(next(iter(measured.values())).values)
+    return [_role(measured, head) for head in range(n_heads)]
 
 
 def induction_head(trace: Trace) -> tuple[Site, int, Role] | None:
@@ -313,23 +313,23 @@ def induction_head(trace: Trace) -> tuple[Site, int, Role] | None:
     return named
 
 
-def traits(found: Mapping[str, Averages]) -> list[list[Trait]]:
+def traits(measured: Mapping[str, Averages]) -> list[list[Trait]]:
     """For each head all words that its measures support, by `FROM` and then by `UP_TO`."""
-    n_heads = len(next(iter(found.values())).values)
+    n_heads = len(next(iter(measured.values())).values)
     return [
         [
-            *((x, False) for x in FROM if x in found and found[x].values[head] >= FROM[x]),
-            *((x, True) for x in UP_TO if x in found and found[x].values[head] <= UP_TO[x]),
+            *((x, False) for x in FROM if x in measured and measured[x].values[head] >= FROM[x]),
+            *((x, True) for x in UP_TO if x in measured and measured[x].values[head] <= UP_TO[x]),
         ]
         for head in range(n_heads)
     ]
 
 
-def _role(found: Mapping[str, Averages], head: int) -> Role | None:
+def _role(measured: Mapping[str, Averages], head: int) -> Role | None:
     known = [
-        Role(name, float(found[name].values[head]), int(found[name].n_queries[head]))
+        Role(name, float(measured[name].values[head]), int(measured[name].n_queries[head]))
         for name in AT_LEAST
-        if name in found
+        if name in measured
     ]
     reached = [role for role in known if role.value >= AT_LEAST[role.name]]
     return max(reached, key=lambda role: role.value, default=None)

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at
+from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at, values_of
 from model.analysis.explanation import Question
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
-from model.tap import Gradients, Recorder, attach
+from model.tap import Gradients, attach
 
 STEPS = (16, 32, 64, 128, 256, 512)  # of the path, tried until the sum is complete
 AT_ONCE = 8192  # embeddings: all of a large vocabulary are much memory
@@ -47,7 +47,6 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
     ends = _ends(question)
     value, baseline = (_metrics(question, ends[i][None])[0] for i in (1, 0))
     for n_steps in steps:
-        found: Integrated | None = None
         total = torch.zeros(len(ends[0]), dtype=torch.float64, device=ends.device)
         nodes, shares = np.polynomial.legendre.leggauss(n_steps)
         size = max(1, MOST_AT_ONCE // len(ends[0]) // 2)  # a gradient takes twice the time more
@@ -55,18 +54,17 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
             some = slice(first, first + size)
             total += _along(question, ends, (nodes[some] + 1) / 2, shares[some] / 2)
             yield None
-        found = Integrated(total.cpu().numpy(), value, baseline, n_steps)
-        if found.error <= COMPLETE or n_steps == steps[-1]:
-            yield found
+        result = Integrated(total.cpu().numpy(), value, baseline, n_steps)
+        if result.error <= COMPLETE or n_steps == steps[-1]:
+            yield result
             return
 
 
 @torch.inference_mode()
 def _ends(question: Question) -> Tensor:
     """The beginning and the end of the path, (2, N, D), of the tokens of all stacks."""
-    recorder = Recorder({"embed"})
-    logits_at(question.model, question.given, question.metric.position, attach(recorder))
-    own = torch.cat([recorder.values[f"{name}.embed"][0] for name in question.lengths])
+    values = values_of(question.model, question.given, {"embed"})
+    own = torch.cat([values[f"{name}.embed"][0] for name in question.lengths])
     return torch.stack([_beginning(question.model).expand_as(own), own]).clone()
 
 

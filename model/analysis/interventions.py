@@ -9,7 +9,7 @@ from torch import Tensor
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import DECODER, EncoderDecoderTransformer
 from model.blocks import Memory
-from model.tap import Attachment, Edit, Editor, Tap, attach
+from model.tap import Edit, Editor, Tap, attach
 
 MOST_AT_ONCE = 2048  # tokens of a batch
 UNBATCHED = ("positions", "mask", "bias")  # values that all rows of a batch share
@@ -18,26 +18,20 @@ Given = Row | tuple[Row, ...]
 
 
 @torch.inference_mode()
-def run_rows(
-    model: Transformer,
-    given: Given,
-    rows: Sequence[Sequence[Edit]],
-    attachments: Sequence[Attachment] = (),
-) -> Tensor:
+def run_rows(model: Transformer, given: Given, rows: Sequence[Sequence[Edit]]) -> Tensor:
     """The model's output on one input, once for each row of edits.
 
     given: ids (T,), of a translation those of source and target, or pixels (S, S), as `Trace.given`
     has it. rows: B rows of edits, each made for a batch of one, as `set_at` makes them; a row
-    without an edit is the model as it is. What is attached sees the values after the edits, with B
-    as their first axis.
+    without an edit is the model as it is.
     Returns (B, T, V), of a target (B, Tt, V), of a picture (B, C). Raises ValueError when there is
     no row, for an address that the forward pass does not have, and for a value all rows share.
     """
     if not rows:
         raise ValueError("there are 0 rows of edits; give at least 1")
     editor = editor_of_rows(rows) if len(rows) > 1 else Editor(*rows[0])
-    is_whole = bool(attachments) or any(not _is_late(address) for address in editor.edits)
-    output = _forward(model, given, len(rows), attach(editor, *attachments), is_whole=is_whole)
+    is_whole = not all(_is_late(address) for address in editor.edits)
+    output = _forward(model, given, len(rows), attach(editor), is_whole=is_whole)
     editor.check_used()
     return output
 
@@ -47,15 +41,15 @@ def editor_of_rows(rows: Sequence[Sequence[Edit]]) -> Editor:
 
     ValueError for an edit of a value that has no axis of rows.
     """
-    found: dict[str, list[tuple[int, Edit]]] = {}
+    by_address: dict[str, list[tuple[int, Edit]]] = {}
     for number, row in enumerate(rows):
         for edit in row:
             if edit.address.rpartition(".")[2] in UNBATCHED:
                 raise ValueError(
                     f"all {len(rows)} rows of the batch share {edit.address}; edit another value"
                 )
-            found.setdefault(edit.address, []).append((number, edit))
-    return Editor(*(Edit(address, _changing(own)) for address, own in found.items()))
+            by_address.setdefault(edit.address, []).append((number, edit))
+    return Editor(*(Edit(address, _changing(own)) for address, own in by_address.items()))
 
 
 def is_picture(given: Given) -> bool:

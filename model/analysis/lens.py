@@ -51,9 +51,9 @@ def logit_lens(
     wanted = np.arange(len(trace.tokens)) if positions is None else np.array(positions, dtype=int)
     n_cells = len(wanted) * n_words * (1 + len(trace.residuals))
     pieces = np.array_split(wanted, min(len(wanted), 1 + n_cells // AT_ONCE))
-    found = [_lens_at(piece, trace, model, min(k, n_words)) for piece in pieces]
-    rows = {name: np.concatenate([part[name] for part, _ in found], axis=1) for name in found[0][0]}
-    return LogitLens(**rows, error=max(error for _, error in found), positions=wanted)
+    parts = [_lens_at(piece, trace, model, min(k, n_words)) for piece in pieces]
+    rows = {name: np.concatenate([part[name] for part, _ in parts], axis=1) for name in parts[0][0]}
+    return LogitLens(**rows, error=max(error for _, error in parts), positions=wanted)
 
 
 def _lens_at(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model.analysis.probabilities import AT_ONCE
+from model.analysis.probabilities import AT_ONCE, probabilities
 from model.attention import additive_mask, attention_pattern
 from model.trace import Trace
 
@@ -63,12 +63,8 @@ def largest_changes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Largest change of any next-token probability at each position. (T, V) each → (T,)."""
     n_pieces = 1 + before.size // AT_ONCE
     pieces = zip(*(np.array_split(x, n_pieces) for x in (before, after)), strict=True)
-    return np.concatenate([_largest(*both) for both in pieces])
-
-
-def _largest(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    first, second = (torch.tensor(x).double().softmax(dim=-1) for x in (before, after))
-    return (second - first).abs().amax(dim=-1).numpy()
+    changes = [(probabilities(y) - probabilities(x)).abs().amax(dim=-1) for x, y in pieces]
+    return torch.cat(changes).numpy()
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,19 +100,19 @@ def merged(start: Sequence[Node], rules: dict[tuple[int, int], Rule]) -> list[No
         if after[at] < end:
             before[after[at]] = at
         for left in (before[at], at):
-            if found := rule_at(left):
-                heappush(waiting, (found.rank, left, found.made))
+            if rule := rule_at(left):
+                heappush(waiting, (rule.rank, left, rule.made))
     return [node for node in nodes if node is not None]
 
 
 def walk(roots: Sequence[Node]) -> list[Node]:
     """Every node of some trees, each before its parts, the left part first."""
-    found, waiting = [], list(reversed(roots))
+    nodes, waiting = [], list(reversed(roots))
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        nodes.append(node)
         waiting.extend(reversed(node.parts))
-    return found
+    return nodes
 
 
 def _joined(left: Node | None, right: Node | None, rule: Rule, order: int) -> Node:

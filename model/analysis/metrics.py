@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from torch import Tensor
+
+from model.analysis.probabilities import probabilities
 
 LOGIT, DIFFERENCE, LOSS = "logit", "difference", "loss"
 METRICS: dict[str, Callable[[Tensor, int, int], Tensor]] = {
@@ -49,9 +50,9 @@ def telling_tokens(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:
 
     first, second: logits (V,). Where both are the same, the two most likely tokens.
     """
-    probs = torch.from_numpy(np.stack([first, second])).double().softmax(dim=-1)
-    gained = probs[0] - probs[1]
+    own = probabilities(first)
+    gained = own - probabilities(second)
     if not bool(gained.any()):
-        best = probs[0].topk(2).indices
+        best = own.topk(2).indices
         return int(best[0]), int(best[1])
     return int(gained.argmax()), int(gained.argmin())

@@ -15,10 +15,10 @@ def rollout(patterns: Sequence[np.ndarray]) -> np.ndarray:
     residual connection. Returns (T, T), whose rows sum to one.
     """
     n = patterns[0].shape[-1]
-    found = np.eye(n)
+    product = np.eye(n)
     for pattern in patterns:
-        found = (0.5 * np.mean(pattern, axis=0, dtype=np.float64) + 0.5 * np.eye(n)) @ found
-    return found
+        product = (0.5 * np.mean(pattern, axis=0, dtype=np.float64) + 0.5 * np.eye(n)) @ product
+    return product
 
 
 def mean_distances(pattern: np.ndarray, side: int, patch_size: int) -> np.ndarray:

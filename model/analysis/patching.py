@@ -81,8 +81,8 @@ class Kept:
     @property
     def gap(self) -> float:
         """What there is to bring back; 0 where the metrics are the same."""
-        found = self.of_source - self.of_base
-        return found if abs(found) > SAME else 0.0
+        gap = self.of_source - self.of_base
+        return gap if abs(gap) > SAME else 0.0
 
     def restored(self, values: np.ndarray) -> np.ndarray:
         """Metrics as shares of the gap: 0 as the base, 1 as the source. NaN without a gap."""

@@ -13,9 +13,14 @@ from model.trace import Trace
 AT_ONCE = 4_000_000  # logits in float64
 
 
+def probabilities(logits: np.ndarray) -> Tensor:
+    """softmax of each row in float64. logits: (…, V). Returns (…, V)."""
+    return torch.tensor(logits).double().softmax(dim=-1)
+
+
 def next_token_losses(logits: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """−ln p of each token but the first, in nats. logits: (T, V), ids: (T,). Returns (T − 1,)."""
-    return -_at_targets(logits[:-1], ids[1:], torch.log_softmax)
+    return -at_targets(logits[:-1], ids[1:], torch.log_softmax)
 
 
 def given_probabilities(trace: Trace) -> np.ndarray:
@@ -26,18 +31,18 @@ def given_probabilities(trace: Trace) -> np.ndarray:
 
 def target_probabilities(logits: np.ndarray, targets: Sequence[int]) -> np.ndarray:
     """Probability of a target at each position. logits: (T, V), targets: T ids. Returns (T,)."""
-    return _at_targets(logits, targets, torch.softmax)
+    return at_targets(logits, targets, torch.softmax)
 
 
-def _at_targets(
+def at_targets(
     logits: np.ndarray, targets: Sequence[int] | np.ndarray, of: Callable[..., Tensor]
 ) -> np.ndarray:
     """A function of all logits of a row, in float64, at its target; of a long text in pieces."""
     places = torch.tensor(targets, dtype=torch.long)[:, None]
     n_pieces = 1 + logits.size // AT_ONCE
     pieces = zip(np.array_split(logits, n_pieces), places.tensor_split(n_pieces), strict=True)
-    found = [of(torch.tensor(x).double(), dim=-1).gather(1, at)[:, 0] for x, at in pieces]
-    return torch.cat(found).numpy()
+    values = [of(torch.tensor(x).double(), dim=-1).gather(1, at)[:, 0] for x, at in pieces]
+    return torch.cat(values).numpy()
 
 
 def rank(logits: np.ndarray, token_id: int) -> int:
@@ -57,7 +62,7 @@ def leading_tokens(before: np.ndarray, after: np.ndarray, k: int) -> list[tuple[
 
     before and after: logits (V,). Ordered by the second one.
     """
-    first, second = (torch.tensor(x).double().softmax(dim=0) for x in (before, after))
+    first, second = probabilities(before), probabilities(after)
     leading = {
         i for probs in (first, second) for i in probs.topk(min(k, len(probs))).indices.tolist()
     }
@@ -78,11 +83,10 @@ class Distribution:
 
 def distribution(logits: np.ndarray, sampling: Sampling) -> Distribution:
     """The distribution over the whole vocabulary, before and after the filters. logits: (V,)."""
-    unfiltered = torch.tensor(logits)
-    filtered = filter_logits(unfiltered, sampling)
+    filtered = filter_logits(torch.tensor(logits), sampling)
     return Distribution(
         logits=logits,
-        before=unfiltered.double().softmax(dim=0).numpy(),
+        before=probabilities(logits).numpy(),
         after=filtered.double().softmax(dim=0).numpy(),
         kept=(filtered > -torch.inf).numpy(),
     )

@@ -60,21 +60,21 @@ class Stored:
 
 def read_runs(path: Path) -> Stored:
     """What the command wrote."""
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return Stored(tuple(map(_run, found["runs"])), _run(found["beside"]))
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return Stored(tuple(map(_run, stored["runs"])), _run(stored["beside"]))
 
 
-def _run(found: dict[str, Any]) -> StoredRun:
-    model, scores = found["model"], found["held_out"].values()
+def _run(run: dict[str, Any]) -> StoredRun:
+    model, scores = run["model"], run["held_out"].values()
     total = sum(score["loss"] * score["tokens"] for score in scores)
     return StoredRun(
-        name=found["name"],
+        name=run["name"],
         d_model=model["d_model"],
         n_layers=model["n_layers"],
-        parameters=found["parameters"],
-        without_embeddings=found["without_embeddings"],
-        tokens=found["tokens"],
-        flops=found["flops_per_token"] * found["tokens"],
+        parameters=run["parameters"],
+        without_embeddings=run["without_embeddings"],
+        tokens=run["tokens"],
+        flops=run["flops_per_token"] * run["tokens"],
         loss=total / sum(score["tokens"] for score in scores),
-        curve=np.array(found.get("curve", []), float).reshape(-1, 2).T,
+        curve=np.array(run.get("curve", []), float).reshape(-1, 2).T,
     )

@@ -53,18 +53,18 @@ class Seen:
         if self.multiplied is None:
             return {}
         of_pair = sum(x.n_heads * (x.d_head + x.d_value) for x in self.heads)
-        found = {name: 2 * n for name, n in self.multiplied.items()}
-        return found | {"attention": 2 * of_pair * n_keys}
+        counts = {name: 2 * n for name, n in self.multiplied.items()}
+        return counts | {"attention": 2 * of_pair * n_keys}
 
     def memory(self, n_tokens: int, bytes_per_value: int) -> dict[str, int]:
         """See `sizes.memory`. In a window are kept those that the next token sees beside itself."""
-        found = {"maps": sum(x.n_heads for x in self.heads) * n_tokens**2 * bytes_per_value}
+        held = {"maps": sum(x.n_heads for x in self.heads) * n_tokens**2 * bytes_per_value}
         if self.kept:
             lengths = (min(n_tokens, x.window - 1 if x.window else n_tokens) for x in self.kept)
             sizes = (x.n_kv_heads * (x.d_head + x.d_value) for x in self.kept)
             values = (n * size for n, size in zip(lengths, sizes, strict=True))
-            found["cache"] = sum(values) * bytes_per_value
-        return found
+            held["cache"] = sum(values) * bytes_per_value
+        return held
 
 
 def seen_of(model: AdoptedModel) -> Seen:
@@ -98,14 +98,14 @@ def _multiplied(model: AdoptedModel, sublayers: Sequence[Sublayer]) -> dict[str,
     used = [step for step in steps if step.kind not in LOOKED_UP]
     matrices = {id(x.weight) for x in model.modules() if is_matrix(x)}
     tables = {id(x.weight) for x in model.modules() if isinstance(x, nn.Embedding)}
-    found: dict[str, int] = dict.fromkeys(("projections", "attention", "MLP", "unembedding"), 0)
+    counts: dict[str, int] = dict.fromkeys(("projections", "attention", "MLP", "unembedding"), 0)
     of_each = [(PART_OF[KINDS[one.writes]], one.weights, True) for one in sublayers]
     of_each += [(PART_OF.get(x.kind, OTHER), x.weights, x.width and not x.rows) for x in used]
     for part, weights, is_of_each in of_each:
         for weight in {id(x): x for x in weights}.values():
             if id(weight) in matrices and is_of_each:
-                found[part] = found.get(part, 0) + weight.numel()
+                counts[part] = counts.get(part, 0) + weight.numel()
             elif weight.ndim > 1 and id(weight) not in tables:
                 return None
-    found["projections"], found["attention"] = found["attention"], 0
-    return found
+    counts["projections"], counts["attention"] = counts["attention"], 0
+    return counts

@@ -39,8 +39,8 @@ class Cut(NamedTuple):
 def weights_of(model: Transformer, site: Site) -> Weights:
     """The weights of the heads at a site; ValueError where the model has none there."""
     values, outputs = model.value_weights(site), model.output_weights(site)
-    found = None if values is None else values.double().cpu().numpy()
-    return Weights(found, outputs.double().cpu().numpy())
+    w_v = None if values is None else values.double().cpu().numpy()
+    return Weights(w_v, outputs.double().cpu().numpy())
 
 
 def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:
@@ -53,11 +53,11 @@ def spectra(values: np.ndarray, outputs: np.ndarray) -> np.ndarray:
 
     With W_V = (Q R)ᵀ and W_O = (P S)ᵀ they are those of the small matrix R·Sᵀ.
     """
-    found = []
+    singular = []
     for w_v, w_o in zip(values, outputs, strict=True):
         r, s = (np.asarray(np.linalg.qr(matrix.T, mode="r")) for matrix in (w_v, w_o))
-        found.append(np.linalg.svd(r @ s.T, compute_uv=False))
-    return np.stack(found)
+        singular.append(np.linalg.svd(r @ s.T, compute_uv=False))
+    return np.stack(singular)
 
 
 def effective_rank(values: np.ndarray) -> np.ndarray:
@@ -83,8 +83,8 @@ def most_alike(patterns: np.ndarray) -> tuple[int, int, int]:
     """
     if patterns.shape[1] < 2:
         raise ValueError("a layer of one head has no two to compare")
-    found = np.stack([np.triu(alike(layer), 1) for layer in patterns])
-    layer, one, other = np.unravel_index(int(found.argmax()), found.shape)
+    cosines = np.stack([np.triu(alike(layer), 1) for layer in patterns])
+    layer, one, other = np.unravel_index(int(cosines.argmax()), cosines.shape)
     return int(layer), int(one), int(other)
 
 
@@ -96,5 +96,5 @@ def cuts(d_model: int, n_heads: int, d_head: int, *, in_pairs: bool) -> list[Cut
     """
     width = n_heads * d_head
     wanted = {2**power for power in range(MOST_HEADS.bit_length())} | {n_heads}
-    found = (Cut(n, width // n, 4 * d_model * width) for n in sorted(wanted) if width % n == 0)
-    return [cut for cut in found if not (in_pairs and cut.d_head % 2)]
+    possible = (Cut(n, width // n, 4 * d_model * width) for n in sorted(wanted) if width % n == 0)
+    return [cut for cut in possible if not (in_pairs and cut.d_head % 2)]

@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.analysis.probabilities import at_targets
 from model.architectures.encoder_decoder import ENCODER, EncoderDecoderTransformer
+from model.records import to_numpy
 from model.tap import Edit, Editor, attach
 
 AS_IT_IS = "as it is"
@@ -33,9 +35,7 @@ def target_losses(
     given = [torch.tensor([ids], device=model.device) for ids in (source, target[:-1])]
     logits = model(given[0], given[1], tap=attach(editor) if edits else attach())
     editor.check_used()
-    log_probs = logits[0].double().log_softmax(dim=-1)  # (Tt − 1, V)
-    wanted = torch.tensor(target[1:], device=model.device)[:, None]
-    return -log_probs.gather(1, wanted)[:, 0].cpu().numpy()
+    return -at_targets(to_numpy(logits[0]), target[1:], torch.log_softmax)
 
 
 def losses_when_damaged(

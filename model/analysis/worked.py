@@ -97,8 +97,10 @@ def read_cells(text: str) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """
     parts = text.split("|")
     if len(parts) != len(PARTS):
-        found = f"{len(parts) - 1} bars: three are needed, between {', '.join(PARTS[:-1])}"
-        raise ValueError(f"{found} and {PARTS[-1]}, which may be empty")
+        raise ValueError(
+            f"{len(parts) - 1} bars: three are needed, between {', '.join(PARTS[:-1])} and "
+            f"{PARTS[-1]}, which may be empty"
+        )
     q, k, v, out = (_matrix(name, part) for name, part in zip(PARTS, parts, strict=True))
     return q, k, v, out
 

@@ -54,12 +54,12 @@ class Transformer(nn.Module):
         """The module that attends at a site; ValueError where the model has none there."""
         path = site.address.removeprefix(f"{getattr(self, 'name', '')}.")
         try:
-            found = self.get_submodule(path)
+            module = self.get_submodule(path)
         except AttributeError:
-            found = None
-        if not isinstance(found, MultiHeadAttention):
+            module = None
+        if not isinstance(module, MultiHeadAttention):
             raise ValueError(f"the model has no attention at {site.address}")
-        return found
+        return module
 
     def output_weights(self, site: Site) -> Tensor:
         """W_O of each head at a site, (H, Dh, D): what its z is multiplied by.
@@ -71,8 +71,8 @@ class Transformer(nn.Module):
 
     def value_weights(self, site: Site) -> Tensor | None:
         """W_V of each head at a site, (H, Dh, D), shared ones repeated; None where not known."""
-        found = self.attention_at(site)
-        return of_each_head(found.v_proj.weight, found.n_heads, found.n_kv_heads)
+        attention = self.attention_at(site)
+        return of_each_head(attention.v_proj.weight, attention.n_heads, attention.n_kv_heads)
 
     @property
     def embedding(self) -> nn.Module:

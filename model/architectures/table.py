@@ -58,18 +58,18 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 def architecture(name: str) -> Architecture:
     """An architecture by its name; ValueError when it is unknown or its package is missing."""
-    found = ARCHITECTURES.get(name)
-    if found is None:
+    known = ARCHITECTURES.get(name)
+    if known is None:
         raise ValueError(
             f"the architecture {quoted(name)!r} is unknown; this version knows "
             f"{', '.join(ARCHITECTURES)}"
         )
-    if found.package is not None and find_spec(found.package) is None:
+    if known.package is not None and find_spec(known.package) is None:
         raise ValueError(
-            f"the architecture {name!r} needs the package {found.package}, which is not "
-            f"installed; install it: pip install {found.package}"
+            f"the architecture {name!r} needs the package {known.package}, which is not "
+            f"installed; install it: pip install {known.package}"
         )
-    return found
+    return known
 
 
 def config_of(values: Mapping[str, Any]) -> BlockConfig:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from model.analysis.ablation import (
     EVERYTHING,
+    KEPT,
     OTHER,
     SURVEYED,
     WAYS,
@@ -25,8 +26,8 @@ from model.analysis.ablation import (
     sizes_of,
     surveyed_values,
     targets_of,
-    values_of,
 )
+from model.analysis.branching import values_of
 from model.analysis.interventions import run_rows
 from model.analysis.patching import parting
 from model.architectures.base import Transformer
@@ -101,7 +102,7 @@ def _true_ids(loaded: Runnable, arguments: Namespace) -> Sequence[int] | None:
 def _own(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:
     """What means are taken of: this input, or the text of the survey; ValueError without one."""
     if arguments.way != SURVEYED:
-        return values_of(loaded.model, trace.given)
+        return values_of(loaded.model, trace.given, KEPT)
     survey = read_survey(loaded.folder, sum_of_weights(loaded.folder))
     if survey is None:
         make = command(arguments.checkpoint)
@@ -118,7 +119,7 @@ def _other(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Te
     other = cli.trace_text(loaded, arguments.other)
     if len(other.tokens) != len(trace.tokens):
         raise ValueError(parting(trace.tokens, other.tokens))
-    return values_of(loaded.model, other.given)
+    return values_of(loaded.model, other.given, KEPT)
 
 
 def _ranking(

@@ -47,31 +47,31 @@ def run(arguments: Namespace) -> cli.Answer:
     token = token_of(loaded, arguments.token)
     token = int(trace.output[position].argmax()) if token is None else token
     against = token_of(loaded, arguments.against)
-    found = attribute(trace, loaded.model, position, token, against)
-    width = max(map(len, found.names))
-    for name, share in zip(found.names, found.parts, strict=True):
+    shares = attribute(trace, loaded.model, position, token, against)
+    width = max(map(len, shares.names))
+    for name, share in zip(shares.names, shares.parts, strict=True):
         print(f"{name:{width}}  {share:+.4f}")
     fields = {
         "checkpoint": loaded.name,
         "position": position,
         "token": said(loaded, token),
         "against": None if against is None else said(loaded, against),
-        **_numbers(found),
-        "error": found.error,
+        **_numbers(shares),
+        "error": shares.error,
         "allowed": ALLOWED,
     }
-    return cli.Answer(fields, exit_code=0 if found.error <= ALLOWED else 1)
+    return cli.Answer(fields, exit_code=0 if shares.error <= ALLOWED else 1)
 
 
-def _numbers(found: Attribution) -> dict[str, object]:
-    order = np.argsort(-np.abs(found.neurons).ravel(), kind="stable")[:MOST]
-    width = found.neurons.shape[1]  # 0 where they were not found: then none is named
+def _numbers(attribution: Attribution) -> dict[str, object]:
+    order = np.argsort(-np.abs(attribution.neurons).ravel(), kind="stable")[:MOST]
+    width = attribution.neurons.shape[1]  # 0 where they were not found: then none is named
     return {
-        "logit": found.logit,
-        "shares": dict(zip(found.names, found.parts.tolist(), strict=True)),
-        "heads": {address: shares.tolist() for address, shares in found.heads.items()},
+        "logit": attribution.logit,
+        "shares": dict(zip(attribution.names, attribution.parts.tolist(), strict=True)),
+        "heads": {address: shares.tolist() for address, shares in attribution.heads.items()},
         "neurons": {
-            f"L{place // width} N{place % width}": float(found.neurons.ravel()[place])
+            f"L{place // width} N{place % width}": float(attribution.neurons.ravel()[place])
             for place in order.tolist()
         },
     }

@@ -114,21 +114,21 @@ def add_device_argument(parser: ArgumentParser) -> None:
 
 def open_checkpoint(arguments: Namespace) -> Checkpoint:
     """The checkpoint that `add_checkpoint_arguments` asked for; ValueError when there is none."""
-    found = open_model(arguments)
-    _refuse_lacking(found, ("weights",))
-    assert isinstance(found, Checkpoint), "no other source offers its weights"
-    return found
+    loaded = open_model(arguments)
+    _refuse_lacking(loaded, ("weights",))
+    assert isinstance(loaded, Checkpoint), "no other source offers its weights"
+    return loaded
 
 
 def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
     """The same, or a model of transformers that has what is needed."""
-    found = table.open_runnable(arguments.checkpoint, arguments.device)
-    if found.input_kind == "text":
-        _ = found.tokenizer  # without one it offers nothing, which is not the reason to tell
-    for text in found.off if isinstance(found, Adopted) else ():
+    loaded = table.open_runnable(arguments.checkpoint, arguments.device)
+    if loaded.input_kind == "text":
+        _ = loaded.tokenizer  # without one it offers nothing, which is not the reason to tell
+    for text in loaded.off if isinstance(loaded, Adopted) else ():
         print(f"note: {text}", file=sys.stderr)
-    _refuse_lacking(found, needs)
-    return found
+    _refuse_lacking(loaded, needs)
+    return loaded
 
 
 def open_model(arguments: Namespace) -> OpenModel:
@@ -136,9 +136,9 @@ def open_model(arguments: Namespace) -> OpenModel:
     return table.open_named(arguments.checkpoint, arguments.device)
 
 
-def _refuse_lacking(found: OpenModel, needs: Sequence[str]) -> None:
-    if why := missing(needs, found.offers):
-        raise ValueError(f"this does not apply to {found.name}: {why[0]}; name another model")
+def _refuse_lacking(loaded: OpenModel, needs: Sequence[str]) -> None:
+    if why := missing(needs, loaded.offers):
+        raise ValueError(f"this does not apply to {loaded.name}: {why[0]}; name another model")
 
 
 def add_input_arguments(parser: ArgumentParser, text: str | None = None) -> None:

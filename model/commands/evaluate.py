@@ -103,7 +103,7 @@ def _translated(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgres
     source = _given(arguments, "text_file", loaded)
     pairs = read_pair(source, _given(arguments, "reference_file", loaded))
     refuse_missing_sacrebleu()  # before the work, not after it
-    found = translate_all(
+    translations = translate_all(
         cast("EncoderDecoderTransformer", loaded.model),
         loaded.tokenizer,
         pairs.sources,
@@ -112,7 +112,7 @@ def _translated(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgres
         on_progress=on_progress,
     )
     settings = {"beam_width": arguments.beam_width, "length_penalty": arguments.length_penalty}
-    return {"text_file": str(source), **settings, **asdict(bleu(found, pairs.targets))}
+    return {"text_file": str(source), **settings, **asdict(bleu(translations, pairs.targets))}
 
 
 def _told(loaded: Checkpoint, arguments: Namespace, on_progress: OnProgress) -> Scores:

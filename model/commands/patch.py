@@ -60,13 +60,13 @@ class _Two(NamedTuple):
 
 def run(arguments: Namespace) -> cli.Answer:
     """Run both, fill in all grids, estimate them."""
-    found = cli.open_runnable(arguments, ("answers", "edits"))
+    loaded = cli.open_runnable(arguments, ("answers", "edits"))
     if arguments.second is None:
         raise ValueError("there is nothing to patch with; give --second")
-    two = _two(found, arguments)
-    metric = _metric(found, two, arguments)
+    two = _two(loaded, arguments)
+    metric = _metric(loaded, two, arguments)
     base, source = (two.second, two.first) if arguments.into == INTO[0] else (two.first, two.second)
-    pair = Pair(found.model, base, source, metric, two.stack)
+    pair = Pair(loaded.model, base, source, metric, two.stack)
     patched = begin(pair)
     with cli.progress_bar("patching") as on_progress:
         while not patched.filling.is_done:
@@ -74,14 +74,14 @@ def run(arguments: Namespace) -> cli.Answer:
             on_progress(patched.filling.n_done, len(patched.filling.exact))
     return cli.Answer(
         {
-            "checkpoint": found.name,
+            "checkpoint": loaded.name,
             **two.said,
             "position": two.position,
             "stack": two.stack,
             "into": arguments.into,
             "metric": metric.kind,
-            "answer": said(found, metric.answer),
-            "against": said(found, metric.other),
+            "answer": said(loaded, metric.answer),
+            "against": said(loaded, metric.other),
             "of_base": patched.kept.of_base,
             "of_source": patched.kept.of_source,
             "grids": {name: _rounded(grid) for name, grid in patched.exact.items()},
@@ -102,12 +102,12 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
 # --- both inputs ------------------------------------------------------------------------------
 
 
-def _two(found: Runnable, arguments: Namespace) -> _Two:
+def _two(loaded: Runnable, arguments: Namespace) -> _Two:
     """Both inputs, by what their runs say of themselves."""
-    if "encoder" in found.offers and arguments.text is not None and arguments.blank is None:
-        arguments.blank = len(found.tokenizer.encode(arguments.text)) // 2
-    first, second = _trace(found, arguments), _trace(found, _of_second(found, arguments))
-    if found.input_kind == "image":
+    if "encoder" in loaded.offers and arguments.text is not None and arguments.blank is None:
+        arguments.blank = len(loaded.tokenizer.encode(arguments.text)) // 2
+    first, second = _trace(loaded, arguments), _trace(loaded, _of_second(loaded, arguments))
+    if loaded.input_kind == "image":
         numbers = {"first": arguments.number, "second": int(arguments.second[:9])}
         return _Two(first.given, second.given, 0, first.main.name, numbers)
     traces = (first, second)
@@ -117,7 +117,7 @@ def _two(found: Runnable, arguments: Namespace) -> _Two:
         trace.given if isinstance(trace.given, tuple) else [trace.given] for trace in traces
     ]
     said: dict[str, object] = {
-        name: found.tokenizer.token_strings(row[0].tolist())
+        name: loaded.tokenizer.token_strings(row[0].tolist())
         for name, row in zip(("first", "second"), rows, strict=True)
     }
     if len(first.streams) == 1:
@@ -125,24 +125,24 @@ def _two(found: Runnable, arguments: Namespace) -> _Two:
         return _Two(rows[0][0], rows[1][0], position, first.main.name, said)
     both = zip(rows[0][1].tolist(), rows[1][1].tolist(), strict=False)
     target = [own for own, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-    said["target"] = found.tokenizer.token_strings(target)
+    said["target"] = loaded.tokenizer.token_strings(target)
     of = (rows[0][0], target), (rows[1][0], target)
     return _Two(*of, len(target) - 1, arguments.stack, said)
 
 
-def _trace(found: Runnable, arguments: Namespace) -> Trace:
+def _trace(loaded: Runnable, arguments: Namespace) -> Trace:
     if arguments.target is None or arguments.text is None:
-        return cli.trace_input(found, arguments)
-    target = tuple(found.tokenizer.encode(arguments.target))
-    return cli.trace_text(found, Translation(arguments.text, target))
+        return cli.trace_input(loaded, arguments)
+    target = tuple(loaded.tokenizer.encode(arguments.target))
+    return cli.trace_text(loaded, Translation(arguments.text, target))
 
 
-def _of_second(found: Runnable, arguments: Namespace) -> Namespace:
+def _of_second(loaded: Runnable, arguments: Namespace) -> Namespace:
     """The same asked of the second input, another text or another number of one file."""
     changed = {"text": arguments.second}
-    if found.input_kind == "image":
+    if loaded.input_kind == "image":
         if not arguments.second.isdecimal():
-            raise ValueError(f"{found.name} takes pictures; give the number of one as --second")
+            raise ValueError(f"{loaded.name} takes pictures; give the number of one as --second")
         changed = {"number": int(arguments.second[:9])}
     return Namespace(**{**vars(arguments), **changed})
 
@@ -150,15 +150,15 @@ def _of_second(found: Runnable, arguments: Namespace) -> Namespace:
 # --- what is asked ----------------------------------------------------------------------------
 
 
-def _metric(found: Runnable, two: _Two, arguments: Namespace) -> Metric:
+def _metric(loaded: Runnable, two: _Two, arguments: Namespace) -> Metric:
     check_lengths(two.first, two.second)
     with torch.inference_mode():
         logits = [
-            logits_at(found.model, given, two.position)[0].cpu().numpy()
+            logits_at(loaded.model, given, two.position)[0].cpu().numpy()
             for given in (two.first, two.second)
         ]
     own = telling_tokens(*logits)
-    asked = [token_of(found, text) for text in (arguments.answer, arguments.against)]
+    asked = [token_of(loaded, text) for text in (arguments.answer, arguments.against)]
     answer, other = (
         usual if token is None else token for usual, token in zip(own, asked, strict=True)
     )

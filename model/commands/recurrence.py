@@ -39,10 +39,10 @@ def run(arguments: Namespace) -> cli.Answer:
         if not arguments.score:
             _train(arguments.model, folder)
         model = stored.load(folder)
-        found = _scored(model, arguments.rows)
-    stored.save_scores(folder, found)
+        lines = _scored(model, arguments.rows)
+    stored.save_scores(folder, lines)
     exact = {
-        task: {x.n_letters: x.n_exact / x.n_rows for x in found if x.task == task} for task in TASKS
+        task: {x.n_letters: x.n_exact / x.n_rows for x in lines if x.task == task} for task in TASKS
     }
     return cli.Answer({"model": arguments.model, "parameters": n_parameters(model), "exact": exact})
 
@@ -61,9 +61,9 @@ def _train(name: str, folder: Path) -> None:
 
 
 def _scored(model: Translator, n_rows: int) -> list[Score]:
-    found: list[Score] = []
+    scored: list[Score] = []
     with cli.progress_bar("lengths") as on_progress:
         for each in scores(model, n_rows):
-            found.append(each)
-            on_progress(len(found), len(TASKS) * LONGEST)
-    return found
+            scored.append(each)
+            on_progress(len(scored), len(TASKS) * LONGEST)
+    return scored

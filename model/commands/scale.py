@@ -62,11 +62,11 @@ def run(arguments: Namespace) -> cli.Answer:
         with cli.progress_bar(f"train {name}") as on_progress:
             train_one(own, corpus, arguments.held_out, arguments.out / name, on_progress)
     runs = all_runs(arguments.out)
-    found: dict[str, Any] = {"runs": runs}
+    content: dict[str, Any] = {"runs": runs}
     if arguments.beside:
-        found["beside"] = _measured_beside(arguments.beside, arguments.held_out)
+        content["beside"] = _measured_beside(arguments.beside, arguments.held_out)
     with replacing(arguments.out / RUNS_FILE) as new:
-        new.write_text(text_of(found), encoding="utf-8")
+        new.write_text(text_of(content), encoding="utf-8")
     return cli.Answer({"runs": len(runs), "out": str(arguments.out / RUNS_FILE)})
 
 
@@ -87,8 +87,8 @@ def _measured_beside(name: str, held_out: Sequence[Path]) -> dict[str, Any]:
     return {"name": folder.name, "model": sizes, **measured(folder, held_out), "tokens": tokens}
 
 
-def text_of(found: dict[str, Any]) -> str:
+def text_of(content: dict[str, Any]) -> str:
     """The file's text: a line for each run."""
-    lines = ",\n".join(json.dumps(one) for one in found["runs"])
-    beside = f',\n"beside": {json.dumps(found["beside"])}' if "beside" in found else ""
+    lines = ",\n".join(json.dumps(one) for one in content["runs"])
+    beside = f',\n"beside": {json.dumps(content["beside"])}' if "beside" in content else ""
     return f'{{"runs": [\n{lines}\n]{beside}}}\n'

@@ -68,8 +68,8 @@ def run(arguments: Namespace) -> cli.Answer:
     if world > 1:
         return _one_of_many(job, int(os.environ["RANK"]), world, started)
     with cli.progress_bar("survey") as on_progress:
-        found = survey(job, arguments.processes, on_progress)
-    return _answer(found, out, started)
+        surveyed = survey(job, arguments.processes, on_progress)
+    return _answer(surveyed, out, started)
 
 
 def _one_of_many(job: Job, rank: int, world: int, started: float) -> cli.Answer:
@@ -85,11 +85,11 @@ def _one_of_many(job: Job, rank: int, world: int, started: float) -> cli.Answer:
         dist.destroy_process_group()
 
 
-def _answer(found: Survey, out: Path, started: float) -> cli.Answer:
+def _answer(surveyed: Survey, out: Path, started: float) -> cli.Answer:
     seconds = perf_counter() - started
     counted = {}
-    for name in found.groups:
-        measured = found.measured(name)
+    for name in surveyed.groups:
+        measured = surveyed.measured(name)
         n_layers = len(next(iter(measured.values())).values)
         named = [
             role
@@ -104,12 +104,12 @@ def _answer(found: Survey, out: Path, started: float) -> cli.Answer:
         counted[name] = dict(Counter(role.name if role else NO_ROLE for role in named))
     return cli.Answer(
         {
-            "checkpoint": found.checkpoint,
+            "checkpoint": surveyed.checkpoint,
             "out": str(out),
-            "texts": found.texts,
-            "tokens": found.tokens,
-            "inputs": found.inputs,
-            "window": found.window,
+            "texts": surveyed.texts,
+            "tokens": surveyed.tokens,
+            "inputs": surveyed.inputs,
+            "window": surveyed.window,
             "roles": counted,
             "seconds": round(seconds, 1),
         }

@@ -77,12 +77,12 @@ def _refuse_unreadable(backend: tokenizers.Tokenizer) -> None:
 
 def _kinds_of(part: Any) -> list[str]:  # noqa: ANN401, the library gives no common type
     """Names of all that a normalizer or a decoder consists of."""
-    found, waiting = [], [] if part is None else [json.loads(part.__getstate__())]
+    kinds, waiting = [], [] if part is None else [json.loads(part.__getstate__())]
     while waiting:
         one = waiting.pop()
         inner = one.get("normalizers", one.get("decoders"))
         if inner is None:
-            found.append(one["type"])
+            kinds.append(one["type"])
         else:
             waiting.extend(inner)
-    return found
+    return kinds

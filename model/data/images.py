@@ -36,10 +36,10 @@ class Images:
     @property
     def digest(self) -> str:
         """What changes with any pixel or class of the pictures to train on."""
-        found = hashlib.sha256(f"{self.images.shape}\n".encode())
-        found.update(np.ascontiguousarray(self.images).data)
-        found.update(np.ascontiguousarray(self.labels).data)
-        return found.hexdigest()[:16]
+        sha256 = hashlib.sha256(f"{self.images.shape}\n".encode())
+        sha256.update(np.ascontiguousarray(self.images).data)
+        sha256.update(np.ascontiguousarray(self.labels).data)
+        return sha256.hexdigest()[:16]
 
     def tensors(self, rows: Sequence[int] | slice = slice(None)) -> tuple[Tensor, Tensor]:
         """Pictures of some rows from 0 to 1, (B, S, S), and their classes, (B,)."""
@@ -55,13 +55,13 @@ def read_images(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Images
     """
     if len(corpus) != 1:
         raise ValueError(f"{len(corpus)} files of pictures to train on; give one .npz file")
-    found = read_part(corpus[0], "train")
+    part = read_part(corpus[0], "train")
     if held_out:
         named = {path.stem: read_part(path, "test") for path in held_out}
-        return Images(found.images, found.labels, named)
-    n = len(found.labels) - len(found.labels) // HELD_OUT_SHARE
-    last = {"validation": Images(found.images[n:], found.labels[n:])}
-    return Images(found.images[:n], found.labels[:n], last if len(found.labels) > n else {})
+        return Images(part.images, part.labels, named)
+    n = len(part.labels) - len(part.labels) // HELD_OUT_SHARE
+    last = {"validation": Images(part.images[n:], part.labels[n:])}
+    return Images(part.images[:n], part.labels[:n], last if len(part.labels) > n else {})
 
 
 def read_part(path: Path, part: str) -> Images:

@@ -28,13 +28,13 @@ def names(
     """
     ends = [bool(end_of_word) and x[-len(end_of_word) :] == end_of_word for x in pieces]
     begins = [len(pieces) == 1 and ends[0], *ends]
-    found = []
+    whole = []
     for piece, starts_word in zip(pieces, begins, strict=False):
         if isinstance(piece, str):
             space = b" " if starts_word else b""
             piece = space + _text_of(piece.removesuffix(end_of_word), is_byte_level)
-        found.append(piece)
-    return tuple(strings_of_bytes(found))
+        whole.append(piece)
+    return tuple(strings_of_bytes(whole))
 
 
 def names_of_any(tokens: Sequence[str]) -> tuple[str, ...]:

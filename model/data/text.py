@@ -35,12 +35,12 @@ class Corpus:
 
 def digest(texts: Iterable[str]) -> str:
     """Sixteen hexadecimal digits that differ for different texts."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for text in texts:
         content = text.encode()
-        found.update(f"{len(content)}\n".encode())
-        found.update(content)
-    return found.hexdigest()[:16]
+        sha256.update(f"{len(content)}\n".encode())
+        sha256.update(content)
+    return sha256.hexdigest()[:16]
 
 
 def read_text(path: Path) -> str:

@@ -128,8 +128,8 @@ class Tokenizer:
         They differ where the tokenizer changes what it gets, as by writing it in lower case, or
         has no token for a character.
         """
-        found = self.decode(self.encode(text))
-        return None if found in (text, f" {text}") else found
+        decoded = self.decode(self.encode(text))
+        return None if decoded in (text, f" {text}") else decoded
 
     def normalized(self, text: str) -> str:
         """What its normalizer makes of a text, before it is cut into tokens."""
@@ -207,11 +207,11 @@ class Tokenizer:
         """Read tokenizer.json; ValueError when it is missing, broken, or would shorten a text."""
         backend = read_backend(path)
         try:
-            found = cls(backend)
+            tokenizer = cls(backend)
             refuse_unfaithful(backend)
         except ValueError as error:
             raise ValueError(f"{spelled(path)}: {error}") from None
-        return found
+        return tokenizer
 
     def _encode_start(self, text: str) -> tokenizers.Encoding:
         """A text that starts a sentence or a document; see the class on the space."""

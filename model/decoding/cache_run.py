@@ -55,10 +55,10 @@ def run_through_cache(model: Decoder, ids: Sequence[int], n_prefill: int) -> Cac
         model(tokens[:, start:stop], tap=NO_TAP, cache=cache)
         bytes_held[stop] = _bytes_held(cache)
         steps.append(_read(cache, start))
-    found = [np.concatenate(parts, axis=1) for parts in zip(*steps, strict=True)]
-    is_kept = all(map(np.array_equal, found, _read(cache, 0)))
+    arrays = [np.concatenate(parts, axis=1) for parts in zip(*steps, strict=True)]
+    is_kept = all(map(np.array_equal, arrays, _read(cache, 0)))
     size = model.dtype.itemsize
-    return CacheRun(found[::2], found[1::2], bytes_held, cache.bytes_reserved, size, is_kept)
+    return CacheRun(arrays[::2], arrays[1::2], bytes_held, cache.bytes_reserved, size, is_kept)
 
 
 def _read(cache: KVCache, start: int) -> list[np.ndarray]:

@@ -69,12 +69,12 @@ class Course:
 
 def changes_of(course: Course, now: Sampling) -> tuple[Change, ...]:
     """What brings a course back for who knows only the settings as they are `now`."""
-    found, before = [], now
+    changes, before = [], now
     for at, sampling in course.turns:
-        found += differences(at, before, sampling)
+        changes += differences(at, before, sampling)
         before = sampling
-    found += [Change(at, PUT, token_id) for at, token_id in course.picks]
-    return tuple(sorted(found, key=lambda change: change.at))
+    changes += [Change(at, PUT, token_id) for at, token_id in course.picks]
+    return tuple(sorted(changes, key=lambda change: change.at))
 
 
 def differences(at: int, before: Sampling, after: Sampling) -> list[Change]:

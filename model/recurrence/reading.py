@@ -27,8 +27,8 @@ class Attended:
 def written(model: Translator, task: str, letters: Sequence[int]) -> tuple[int, ...]:
     """What the model makes of a row, greedily, its end included where it came."""
     sources = torch.tensor([source_of(task, letters)])
-    found = write(model, sources, len(letters) + 1 + SPARE)[0].tolist()
-    return tuple(found[: found.index(END) + 1] if END in found else found)
+    ids = write(model, sources, len(letters) + 1 + SPARE)[0].tolist()
+    return tuple(ids[: ids.index(END) + 1] if END in ids else ids)
 
 
 @torch.inference_mode()

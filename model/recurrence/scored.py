@@ -1,6 +1,6 @@
 """How many rows a translator gets right, by their length."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,10 +46,8 @@ def score(model: Translator, task: str, letters: np.ndarray) -> Score:
     return Score(task, letters.shape[1], len(letters), n_exact, n_right)
 
 
-def scores(
-    model: Translator, n_rows: int, lengths: Sequence[int] = range(1, LONGEST + 1)
-) -> Iterator[Score]:
+def scores(model: Translator, n_rows: int) -> Iterator[Score]:
     """Each task at each length."""
     for task in TASKS:
-        for n_letters in lengths:
+        for n_letters in range(1, LONGEST + 1):
             yield score(model, task, rows_of(task, n_letters, n_rows))

@@ -79,17 +79,17 @@ def save_scores(folder: Path, scores: Sequence[Score]) -> None:
 def read_scores(folder: Path) -> tuple[Score, ...]:
     """What was written so; ValueError when it is missing or broken."""
     path = folder / ACCURACY
-    found = read_json(path, LARGEST_CONFIG)
+    content = read_json(path, LARGEST_CONFIG)
     try:
-        return tuple(Score(**fields) for fields in found["scores"])
+        return tuple(Score(**fields) for fields in content["scores"])
     except (KeyError, TypeError):
         raise ValueError(f"{spelled(path)} is not a list of scores; score again") from None
 
 
 def accuracy_by_length(folder: Path, task: str, *, of_rows: bool) -> tuple[list[int], list[float]]:
     """Letters, and the share of rows that are exact, or of letters that are at their place."""
-    found = sorted((x for x in read_scores(folder) if x.task == task), key=lambda x: x.n_letters)
+    scores = sorted((x for x in read_scores(folder) if x.task == task), key=lambda x: x.n_letters)
     shares = [
-        x.n_exact / x.n_rows if of_rows else x.n_right / (x.n_rows * x.n_letters) for x in found
+        x.n_exact / x.n_rows if of_rows else x.n_right / (x.n_rows * x.n_letters) for x in scores
     ]
-    return [x.n_letters for x in found], shares
+    return [x.n_letters for x in scores], shares

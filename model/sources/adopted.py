@@ -86,7 +86,7 @@ class Adopted:
             return frozenset()
         again = (self.config.architecture,) if self.config.predicts else ()
         is_alone = len(self.model.anatomy.stacks) == 1
-        found = {
+        offers = {
             "readout": self.model.readout,
             "mask": self.config.mask,
             "projections": self.model.has_projections,
@@ -99,7 +99,7 @@ class Adopted:
             "neurons": self.model.n_neurons,
             "blanks": "encoder" in again and self.own_tokenizer and self.own_tokenizer.can_hide,
         }
-        known = (name for name, there in found.items() if there)
+        known = (name for name, there in offers.items() if there)
         return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
@@ -198,14 +198,14 @@ class Adopted:
         rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
         given = self._given([row.tolist() for row in rows])
         plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
-        found = [] if trace.output is None else [_error(trace.output, plain)]
+        errors = [] if trace.output is None else [_error(trace.output, plain)]
         for stream in trace.streams:
             for layer, residual in enumerate(stream.residuals):
                 value = recorder.values[f"{stream.name}.blocks.{layer}.resid_post"]
-                found.append(_error(residual.resid_post, value[0]))
+                errors.append(_error(residual.resid_post, value[0]))
         return (
             *check_records(trace),
-            Check("stream and output = those of torch's fused attention", max(found), BOUND),
+            Check("stream and output = those of torch's fused attention", max(errors), BOUND),
             Check("faults found when the model was opened", float(len(self.off)), 0.0),
         )
 
@@ -218,12 +218,12 @@ class Adopted:
         return batches[0] if len(batches) == 1 else (batches[0], batches[1])
 
 
-def _error(found: np.ndarray, plain: Tensor) -> float:
+def _error(array: np.ndarray, plain: Tensor) -> float:
     expected = to_numpy(plain)
-    return relative_error(found, expected) if found.shape == expected.shape else math.inf
+    return relative_error(array, expected) if array.shape == expected.shape else math.inf
 
 
 def _frozen(ids: Iterable[int]) -> np.ndarray:
-    found = np.array(list(ids))
-    found.flags.writeable = False
-    return found
+    array = np.array(list(ids))
+    array.flags.writeable = False
+    return array

@@ -200,10 +200,10 @@ def found_names() -> list[str]:
 def _state_of(path: Path) -> str:
     """What changes when a file does: its time and size, or that it is missing."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return "-"
-    return f"{found.st_mtime_ns}.{found.st_size}"
+    return f"{status.st_mtime_ns}.{status.st_size}"
 
 
 def save(
@@ -330,15 +330,15 @@ def _refuse_misfits(
     """Compare names, shapes and types before a number is read."""
     _refuse(path, "lacks", sorted(set(expected) - set(stored)))
     _refuse(path, "has unknown", sorted(set(stored) - set(expected)))
-    for name, found in stored.items():
-        if found.shape != tuple(expected[name].shape):
+    for name, tensor in stored.items():
+        if tensor.shape != tuple(expected[name].shape):
             raise ValueError(
-                f"{spelled(path)}: {name} has shape {found.shape} but config.json means "
+                f"{spelled(path)}: {name} has shape {tensor.shape} but config.json means "
                 f"{tuple(expected[name].shape)}; the two files belong to different models"
             )
-        if found.dtype not in STORED_TYPES:
+        if tensor.dtype not in STORED_TYPES:
             raise ValueError(
-                f"{spelled(path)}: {name} is stored as {found.dtype}; convert it to float16 or "
+                f"{spelled(path)}: {name} is stored as {tensor.dtype}; convert it to float16 or "
                 "float32"
             )
     needed, there = 4 * sum(x.numel() for x in expected.values()), physical_memory()

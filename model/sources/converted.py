@@ -26,15 +26,15 @@ from model.sources.places import copies
 def kept(file: Path) -> Path | None:
     """The folder of the copy of a file as it is now; None where none was kept."""
     with suppress(OSError):  # a home that cannot be looked into has no copy
-        if is_gguf(file) and (found := _place(file)).is_dir():
-            return found
+        if is_gguf(file) and (folder := _place(file)).is_dir():
+            return folder
     return None
 
 
 def kept_since(file: Path) -> date | None:
     """The day on which the copy was made."""
-    found = kept(file)
-    return None if found is None else date.fromtimestamp(found.stat().st_mtime)
+    folder = kept(file)
+    return None if folder is None else date.fromtimestamp(folder.stat().st_mtime)
 
 
 def remove(file: Path) -> None:
@@ -43,17 +43,17 @@ def remove(file: Path) -> None:
         shutil.rmtree(_place(file), ignore_errors=True)
 
 
-def can_keep(found: OpenModel) -> TypeGuard[Adopted]:
+def can_keep(loaded: OpenModel) -> TypeGuard[Adopted]:
     """Whether an open model is of a file in GGUF with nothing off: a copy means the same."""
-    return isinstance(found, Adopted) and is_gguf(found.folder) and not found.off
+    return isinstance(loaded, Adopted) and is_gguf(loaded.folder) and not loaded.off
 
 
-def size_of_copy(found: Adopted) -> int:
+def size_of_copy(loaded: Adopted) -> int:
     """How many bytes its weights take."""
-    return sum(4 * weight.numel() for weight in found.model.inner.parameters())
+    return sum(4 * weight.numel() for weight in loaded.model.inner.parameters())
 
 
-def keep(found: Adopted) -> None:
+def keep(loaded: Adopted) -> None:
     """Write the copy of a model that is open, whole or not at all.
 
     ValueError where the disk has no room, or it cannot be written.
@@ -62,14 +62,14 @@ def keep(found: Adopted) -> None:
 
     from model.sources import gguf  # here, since not everybody has what it reads with
 
-    if not can_keep(found):
+    if not can_keep(loaded):
         raise ValueError(
-            f"{found.name} is no file in GGUF that opened whole; no copy is kept of it"
+            f"{loaded.name} is no file in GGUF that opened whole; no copy is kept of it"
         )
-    if kept(found.folder):
+    if kept(loaded.folder):
         return
-    folder, needed = _place(found.folder), size_of_copy(found) + 100 * MEGABYTE
-    new, inner = folder.with_name(f"{folder.name}.{os.getpid()}.new"), found.model.inner
+    folder, needed = _place(loaded.folder), size_of_copy(loaded) + 100 * MEGABYTE
+    new, inner = folder.with_name(f"{folder.name}.{os.getpid()}.new"), loaded.model.inner
     try:
         free = shutil.disk_usage(folder_to_write(folder.parent)).free
         if free < needed:
@@ -85,8 +85,8 @@ def keep(found: Adopted) -> None:
         state = {name: x.cpu().contiguous() for name, x in inner.state_dict().items()}
         own = {name: x for name, x in state.items() if name in names}
         save_file(own, new / "model.safetensors", {"format": "pt"})
-        (new / "config.json").write_text(json.dumps(config_in(found.folder)), encoding="utf-8")
-        with gguf.taken(found.folder) as given:
+        (new / "config.json").write_text(json.dumps(config_in(loaded.folder)), encoding="utf-8")
+        with gguf.taken(loaded.folder) as given:
             AutoTokenizer.from_pretrained(**given, local_files_only=True).save_pretrained(new)
         os.replace(new, folder)
     except (OSError, SafetensorError) as error:

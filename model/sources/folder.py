@@ -90,10 +90,10 @@ def about_gguf(file: Path) -> Any:  # noqa: ANN401
     return gguf.read(file)
 
 
-def _as_number(found: dict[str, Any]) -> Any:  # noqa: ANN401
+def _as_number(given: dict[str, Any]) -> Any:  # noqa: ANN401
     """Infinity as transformers writes it, which JSON has no number for."""
-    is_one = found.keys() == {"__float__"} and found["__float__"] in ("Infinity", "-Infinity")
-    return float(found["__float__"]) if is_one else found
+    is_one = given.keys() == {"__float__"} and given["__float__"] in ("Infinity", "-Infinity")
+    return float(given["__float__"]) if is_one else given
 
 
 def class_name(config: dict[str, Any]) -> str:
@@ -108,7 +108,7 @@ def stored_in(folder: Path) -> dict[str, StoredTensor]:
         return about.stored
     index = folder / "model.safetensors.index.json"
     names = _named_in(index) if index.is_file() else ["model.safetensors"]
-    found: dict[str, StoredTensor] = {}
+    stored: dict[str, StoredTensor] = {}
     for name in names:
         path = folder / str(name)
         if path.parent != folder:
@@ -117,16 +117,16 @@ def stored_in(folder: Path) -> dict[str, StoredTensor]:
             nanogpt.refuse_pickle(folder)
             raise ValueError(_without_weights(folder, path))
         _refuse_pointer(path)
-        found |= read_header(path)
-    return found
+        stored |= read_header(path)
+    return stored
 
 
 def _named_in(index: Path) -> list[str]:
     """The files that an index of shards names."""
-    found = read_json(index, LARGEST_INDEX).get("weight_map")
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+    files = read_json(index, LARGEST_INDEX).get("weight_map")
+    if not isinstance(files, dict) or not all(isinstance(name, str) for name in files.values()):
         raise ValueError(f"{spelled(index)} names no file for each weight; copy the whole folder")
-    return sorted(set(found.values()))
+    return sorted(set(files.values()))
 
 
 def _without_weights(folder: Path, path: Path) -> str:

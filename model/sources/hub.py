@@ -26,7 +26,7 @@ def copy_of(name: str, *, download: bool = False) -> Path:
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
-        found = snapshot_download(name, allow_patterns=list(FETCHED), local_files_only=not download)
+        place = snapshot_download(name, allow_patterns=list(FETCHED), local_files_only=not download)
     except LocalEntryNotFoundError:
         if download:
             raise ValueError(
@@ -39,4 +39,4 @@ def copy_of(name: str, *, download: bool = False) -> Path:
         ) from None
     except Exception as error:  # of a library for a network: a dozen kinds, none of ours
         raise ValueError(f"{quoted(name)!r} cannot be fetched: {one_line(str(error))}") from None
-    return Path(found)
+    return Path(place)

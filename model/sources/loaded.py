@@ -53,8 +53,8 @@ def of_rules(inner: Any) -> Iterator[Finding]:  # noqa: ANN401
     settings = (
         getattr(inner, "generation_config", None) if inner.config.is_encoder_decoder else None
     )
-    found = {name: getattr(settings, name, None) for name in RULES}
-    if rules := [name for name, x in found.items() if x not in (None, [], RULES[name])]:
+    values = {name: getattr(settings, name, None) for name in RULES}
+    if rules := [name for name, x in values.items() if x not in (None, [], RULES[name])]:
         text = f"its folder sets {', '.join(rules)}, by which it writes"
         yield Finding(f"{text}: a token need not be the most likely one")
 

@@ -50,20 +50,20 @@ def weights(folder: Path) -> dict[str, Any] | None:
         return None
     from safetensors.torch import load_file  # here, since it loads torch
 
-    found = load_file(folder / "model.safetensors")
-    for name in [name for name in found if name.endswith(BIASED)]:
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith(BIASED)]:
         bias = f"{name.removesuffix('weight')}bias"
-        if not args.get("bias", True) and bias in found:
+        if not args.get("bias", True) and bias in tensors:
             raise ValueError(f"config.json says that there is no bias, and there is {quoted(bias)}")
         if not args.get("bias", True):
-            found[bias] = found[name].new_zeros(len(found[name]))
+            tensors[bias] = tensors[name].new_zeros(len(tensors[name]))
         if name.endswith(TRANSPOSED):
-            found[name] = found[name].t().contiguous()
-    for head in [name for name in found if name.endswith("lm_head.weight")]:
-        table = found.get(head.replace("lm_head", "transformer.wte"))
-        if table is not None and table.shape == found[head].shape and table.equal(found[head]):
-            del found[head]  # transformers ties both
-    return found
+            tensors[name] = tensors[name].t().contiguous()
+    for head in [name for name in tensors if name.endswith("lm_head.weight")]:
+        table = tensors.get(head.replace("lm_head", "transformer.wte"))
+        if table is not None and table.shape == tensors[head].shape and table.equal(tensors[head]):
+            del tensors[head]  # transformers ties both
+    return tensors
 
 
 def refuse_pickle(folder: Path) -> None:

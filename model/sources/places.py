@@ -36,7 +36,7 @@ MOST_REMEMBERED = 12
 ADAPTER = "adapter_config.json"  # of peft
 _seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("what one look found", default=None)
 Given = ParamSpec("Given")
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 
 @contextmanager
@@ -49,11 +49,11 @@ def at_one_look() -> Iterator[None]:
         _seen.reset(token)
 
 
-def once_a_look(find: Callable[Given, Found]) -> Callable[Given, Found]:
+def once_a_look(find: Callable[Given, Answer]) -> Callable[Given, Answer]:
     """What a function finds on the disk, by its arguments."""
 
     @wraps(find)
-    def ask(*args: Given.args, **kwargs: Given.kwargs) -> Found:
+    def ask(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         seen, asked = _seen.get(), (find, args, *kwargs.items())
         if seen is None:
             return find(*args, **kwargs)
@@ -70,11 +70,11 @@ def folders() -> dict[str, Path]:
 
     ValueError where the environment names a folder that is none.
     """
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for folder in dict.fromkeys(x for x in _all() if spelled(x.name) == x.name):
-        name = next((name for name in _names(folder) if name not in found), str(folder))
-        found[name] = folder
-    return found
+        name = next((name for name in _names(folder) if name not in by_name), str(folder))
+        by_name[name] = folder
+    return by_name
 
 
 @once_a_look
@@ -131,10 +131,10 @@ def _why_none(place: str) -> str:
 def remembered() -> list[Path]:
     """The folders that were opened by their path, the last one first."""
     try:
-        found = read_json(_list(), LARGEST_CONFIG).get("folders")
+        listed = read_json(_list(), LARGEST_CONFIG).get("folders")
     except (OSError, ValueError):
         return []
-    every = found if isinstance(found, list) else []
+    every = listed if isinstance(listed, list) else []
     return [Path(place) for place in every if isinstance(place, str)]
 
 

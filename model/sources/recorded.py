@@ -52,8 +52,8 @@ def check_recorded(folder: Path, model: Transformer) -> tuple[Check, ...]:
         batch = {name: torch.tensor([row], device=model.device) for name, row in inputs.items()}
         with torch.inference_mode():
             logits = model(**batch).flatten(0, -2)[-1].cpu().numpy()
-        found, expected = logits[list(leading)], np.array(list(leading.values()))
+        given, expected = logits[list(leading)], np.array(list(leading.values()))
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RuntimeError) as error:
         why = f"{REPRODUCED}: {RECORDED} cannot be used ({type(error).__name__})"
         return (Check(why, math.inf, ALLOWED),)
-    return (Check(REPRODUCED, relative_error(found, expected) if leading else math.inf, ALLOWED),)
+    return (Check(REPRODUCED, relative_error(given, expected) if leading else math.inf, ALLOWED),)

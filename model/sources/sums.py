@@ -36,21 +36,21 @@ def refuse_changed(folder: Path) -> None:
 def _noted(path: Path) -> Mapping[str, str]:
     noted = {}
     for number, line in enumerate(read_text(path, LARGEST).splitlines(), start=1):
-        found = LINE.fullmatch(line)
-        if found is None:
+        match = LINE.fullmatch(line)
+        if match is None:
             raise ValueError(
                 f"{spelled(path)} line {number}: {quoted(line)!r} is no checksum of a file; "
                 f"{COPY_AGAIN}, {TO_ACCEPT}"
             )
-        noted[found[2]] = found[1]
+        noted[match[2]] = match[1]
     return noted
 
 
 def sum_of_weights(folder: Path) -> str:
     """The SHA-256 of a model's weights; of several files that of the sums of all."""
     files = sorted(folder.glob("model*.safetensors")) if folder.is_dir() else [folder]
-    found = [sum_of(path) for path in files]
-    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+    sums = [sum_of(path) for path in files]
+    return sums[0] if len(sums) == 1 else hashlib.sha256("".join(sums).encode()).hexdigest()
 
 
 def sum_of(path: Path) -> str:

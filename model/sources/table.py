@@ -64,17 +64,17 @@ def open_named(named: str, device: str = "auto") -> OpenModel:
 
 def folder_of(named: str) -> Path:
     """Where a model lies that runs again, by its name or its folder; ValueError when nowhere."""
-    source, name = _split(named)
-    found = SOURCES[source]
-    return found.folder(name) if isinstance(found, TransformersSource) else find_folder(name)
+    of, name = _split(named)
+    source = SOURCES[of]
+    return source.folder(name) if isinstance(source, TransformersSource) else find_folder(name)
 
 
 def open_runnable(named: str, device: str = "auto") -> Runnable:
     """The same, of a model that runs again; ValueError where one only has its records."""
-    found = open_named(named, device)
-    if not isinstance(found, Runnable):
+    loaded = open_named(named, device)
+    if not isinstance(loaded, Runnable):
         raise ValueError(f"{quoted(named)} has no weights to run again; open a checkpoint")
-    return found
+    return loaded
 
 
 def described(handle: ModelHandle) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         _refuse_other_than_text(inner, spelled(folder))
     with in_one_line(folder, "its pictures cannot be made ready"):
         pictures = pictures_of(folder, inner.config) if sees else None
-    found = [
+    notes = [
         *in_files(inner, loading),
         *_of_names(folder),
         *_of_gguf(folder, inner),
@@ -155,10 +155,10 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
     # Of GGUF both come of one list, and the library adds a token that its class has by default.
     if tokenizer is not None and not is_gguf(folder):
-        found.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
+        notes.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
-        found.append(Finding("config.json names no class of transformers with a head: it has none"))
-    report = (*found, *of_layers(model), *of_run(model, plain), UNSEEN)
+        notes.append(Finding("config.json names no class of transformers with a head: it has none"))
+    report = (*notes, *of_layers(model), *of_run(model, plain), UNSEEN)
     return Adopted(folder.name, folder, model, tokenizer, report)
 
 
@@ -191,8 +191,8 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
         for weight in trained:
             weight.requires_grad_(True)
     tokenizer = _called(deepcopy(own), model.facts.vocab_size or 0, _start_id(model))
-    found = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
-    return Adopted(name, Path(), model, tokenizer, (*found, *of_layers(model)))
+    notes = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
+    return Adopted(name, Path(), model, tokenizer, (*notes, *of_layers(model)))
 
 
 def _called(own: Any, n_ids: int, start_id: int | None) -> AdoptedTokenizer:  # noqa: ANN401
@@ -209,9 +209,9 @@ def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401
 
 def _start_id(model: AdoptedModel) -> int | None:
     """What a target begins with, where the config of a model says so."""
-    found = getattr(model.inner.config, "decoder_start_token_id", None)
-    is_known = isinstance(found, int) and 0 <= found < (model.facts.vocab_size or 0)
-    return found if is_known else None
+    token_id = getattr(model.inner.config, "decoder_start_token_id", None)
+    is_known = isinstance(token_id, int) and 0 <= token_id < (model.facts.vocab_size or 0)
+    return token_id if is_known else None
 
 
 def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
@@ -221,12 +221,12 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
     """
     if copy := converted.kept(folder):
         with suppress(ValueError):
-            found, loading = _read(kind, folder, copy)
+            inner, loading = _read(kind, folder, copy)
             if not loading["missing_keys"] and not loading["mismatched_keys"]:
-                return found, loading
+                return inner, loading
         converted.remove(folder)
-    found, loading = _read(kind, folder, folder)
-    return found, {**loading, "lost_copy": [str(copy)] if copy else []}
+    inner, loading = _read(kind, folder, folder)
+    return inner, {**loading, "lost_copy": [str(copy)] if copy else []}
 
 
 def _read(kind: Any, folder: Path, where: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
@@ -304,8 +304,8 @@ def _transformers() -> Any:  # noqa: ANN401
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401
     """The class its config names, of the family it names; ValueError where they do not agree."""
     family, name = config["model_type"], class_name(config)
-    found: Any = getattr(hf, name, None)
-    is_known = isinstance(found, type) and issubclass(found, hf.PreTrainedModel)
+    named_class: Any = getattr(hf, name, None)
+    is_known = isinstance(named_class, type) and issubclass(named_class, hf.PreTrainedModel)
     if "auto_map" in config and not (is_known and family in hf.CONFIG_MAPPING):
         raise ValueError(
             f"{spelled(folder)} brings code of its own, which is never run here; open a model "
@@ -318,13 +318,13 @@ def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: AN
         )
     if not is_known:
         return hf.AutoModel
-    own = getattr(found.config_class, "model_type", family)
+    own = getattr(named_class.config_class, "model_type", family)
     if own != family:
         raise ValueError(
             f"{spelled(folder / 'config.json')} says model_type {quoted(family)!r} but names "
             f"{quoted(name)!r}, which is of {own!r}; use the file the model was saved with"
         )
-    return found
+    return named_class
 
 
 def _settings(folder: Path) -> Any:  # noqa: ANN401
@@ -339,8 +339,8 @@ def _of_names(folder: Path) -> Iterator[Finding]:
     names = Counter(re.sub(PREFIXES, "", name) for name in stored)
     if twice := [name for name, times in names.items() if times > 1]:
         yield Finding(f"{named(twice)} is in its files under several names", is_off=True)
-    found = (re.match(PREFIXES, name) for name in stored)
-    if prefixes := sorted({one.group() for one in found if one}):
+    matches = (re.match(PREFIXES, name) for name in stored)
+    if prefixes := sorted({one.group() for one in matches if one}):
         text = f"{named(prefixes)} was taken off the names of its weights"
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")
 

@@ -59,10 +59,10 @@ class _Cut:
         self.loaded, self.samples, self.group = loaded, samples, group
         self._runs: dict[tuple[Any, ...], tuple[Trace, Any]] = {}
 
-    def best_for(self, head: tuple[int, int], found: np.ndarray) -> Strongest:
-        """The best of the inputs tried for a head. found: (parts, 4), as in `Sums.best`."""
-        order = np.argsort(-found[:, 0], kind="stable")[:TRIED]
-        tried = [self._measured(head, *map(int, found[part, 1:])) for part in order]
+    def best_for(self, head: tuple[int, int], best: np.ndarray) -> Strongest:
+        """The best of the inputs tried for a head. best: (parts, 4), as in `Sums.best`."""
+        order = np.argsort(-best[:, 0], kind="stable")[:TRIED]
+        tried = [self._measured(head, *map(int, best[part, 1:])) for part in order]
         return max(tried, key=lambda one: one.norm)
 
     def _measured(self, head: tuple[int, int], number: int, query: int, key: int) -> Strongest:
@@ -102,7 +102,7 @@ class _Cut:
     def _run(self, name: tuple[Any, ...], sample: Sample, text: str | None) -> tuple[Trace, Any]:
         """The run of an excerpt, or of a whole sample, and its strongest arrows."""
         if name not in self._runs:
-            found, arguments = self.loaded, sample.arguments
-            trace = found.captured(arguments) if text is None else found.trace(text).trace
-            self._runs[name] = trace, strongest(trace.group(self.group), found.model)
+            loaded, arguments = self.loaded, sample.arguments
+            trace = loaded.captured(arguments) if text is None else loaded.trace(text).trace
+            self._runs[name] = trace, strongest(trace.group(self.group), loaded.model)
         return self._runs[name]

@@ -15,7 +15,7 @@ from model.sources.table import Runnable
 from model.survey.samples import Sample
 from model.trace import HeadGroup, Stream, Trace
 
-Found = dict[str, Averages]  # by the names in MEASURES, (L, H) each
+Measures = dict[str, Averages]  # by the names in MEASURES, (L, H) each
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,49 +34,49 @@ class Sums:
     best: np.ndarray
 
 
-def on_input(found: Runnable, trace: Trace) -> dict[str, Found]:
+def on_input(loaded: Runnable, trace: Trace) -> dict[str, Measures]:
     """All measures of all heads of a model on the input of a trace, by group.
 
     ValueError where it is not known what its heads write.
     """
-    return measured(trace, found.captured(_in_another_order(found, trace)), found.model)
+    return measured(trace, loaded.captured(_in_another_order(loaded, trace)), loaded.model)
 
 
-def of_model(model: Transformer) -> Found:
+def of_model(model: Transformer) -> Measures:
     """The copying score, which needs no input; empty for a model that has none."""
     scores = copying_scores(model)
     return {} if scores is None else {"copying": Averages(scores, np.zeros(scores.shape, int))}
 
 
-def _in_another_order(found: Runnable, trace: Trace) -> tuple[Any, ...]:
+def _in_another_order(loaded: Runnable, trace: Trace) -> tuple[Any, ...]:
     """What a capture takes for a trace's input with its words, or its patches, exchanged."""
     pixels = trace.main.pixels
     if pixels is not None:
         return (exchanged_patches(pixels, len(pixels) // trace.main.side),)
-    texts = [_text(found, stream) for stream in trace.streams]
+    texts = [_text(loaded, stream) for stream in trace.streams]
     return texts[0] if len(texts) == 1 else tuple(texts)
 
 
-def _text(found: Runnable, stream: Stream) -> Text:
-    ids = exchanged(np.asarray(stream.ids).tolist(), found.tokenizer.special_ids)
-    return ids, found.tokenizer.token_strings(ids)
+def _text(loaded: Runnable, stream: Stream) -> Text:
+    ids = exchanged(np.asarray(stream.ids).tolist(), loaded.tokenizer.special_ids)
+    return ids, loaded.tokenizer.token_strings(ids)
 
 
-def measured(trace: Trace, exchanged: Trace | None, model: Transformer) -> dict[str, Found]:
+def measured(trace: Trace, exchanged: Trace | None, model: Transformer) -> dict[str, Measures]:
     """All measures of all heads on one input, by group; each average is (L, H).
 
     exchanged: the run of the same input with its words in another order.
     """
-    found = {}
+    by_group = {}
     for number, group in enumerate(trace.groups):
         others = None if exchanged is None else exchanged.groups[number]
-        found[group.name] = _of_group(trace, group, others, model)
-    return found
+        by_group[group.name] = _of_group(trace, group, others, model)
+    return by_group
 
 
 def _of_group(
     trace: Trace, group: HeadGroup, others: HeadGroup | None, model: Transformer
-) -> Found:
+) -> Measures:
     ids = trace.stream(group.queries).ids
     layers = [
         every_measure(
@@ -107,17 +107,17 @@ def strongest(group: HeadGroup, model: Transformer) -> Arrow:
 def sums_of(sample: Sample, loaded: Runnable) -> dict[str, Sums]:
     """What one sample, and that with its words exchanged, add to a survey, by group."""
     trace, exchanged = map(loaded.captured, (sample.arguments, sample.exchanged))
-    found, model = measured(trace, exchanged, loaded.model), loaded.model
-    return {group.name: _sums(sample, group, found[group.name], model) for group in trace.groups}
+    by_group, model = measured(trace, exchanged, loaded.model), loaded.model
+    return {group.name: _sums(sample, group, by_group[group.name], model) for group in trace.groups}
 
 
-def _sums(sample: Sample, group: HeadGroup, found: Found, model: Transformer) -> Sums:
+def _sums(sample: Sample, group: HeadGroup, averages: Measures, model: Transformer) -> Sums:
     shape = (len(MEASURES), len(group.records), group.n_heads)
     totals, n = np.zeros(shape), np.zeros(shape)
     for place, name in enumerate(MEASURES):
-        if name in found:
-            n[place] = found[name].n_queries
-            totals[place] = np.where(n[place] > 0, found[name].values * n[place], 0)
+        if name in averages:
+            n[place] = averages[name].n_queries
+            totals[place] = np.where(n[place] > 0, averages[name].values * n[place], 0)
     arrows = strongest(group, model)
     z = np.stack([record.z.sum(axis=1, dtype=np.float64) for record in group.records])
     return Sums(

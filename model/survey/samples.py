@@ -129,8 +129,8 @@ def _pairs(loaded: Runnable, asked: Asked) -> Samples:
         other = tuple((row, tokenizer.token_strings(row)) for row in rows)
         return Sample(own, other, (source, target), number)
 
-    found = Samples(make, lengths, {}, digest([*pairs.sources, *pairs.targets]))
-    return _limited(found, [asked.texts[0].name] * len(both), asked.most)
+    every = Samples(make, lengths, {}, digest([*pairs.sources, *pairs.targets]))
+    return _limited(every, [asked.texts[0].name] * len(both), asked.most)
 
 
 def _pictures(loaded: Runnable, asked: Asked) -> Samples:
@@ -152,8 +152,8 @@ def _pictures(loaded: Runnable, asked: Asked) -> Samples:
         return Sample((image,), (other,), (), number)
 
     lengths = [config.max_seq_len] * len(images.images)
-    found = Samples(make, lengths, {}, images.digest)
-    return _limited(found, [asked.images.name] * len(lengths), asked.most)
+    every = Samples(make, lengths, {}, images.digest)
+    return _limited(every, [asked.images.name] * len(lengths), asked.most)
 
 
 def _limited(all_of_it: Samples, of_file: Sequence[str], most: int) -> Samples:

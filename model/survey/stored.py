@@ -83,8 +83,8 @@ class Survey:
 
     def measured(self, group: str) -> dict[str, Averages]:
         """The measures of a group by name; empty where the survey has no such group."""
-        found = self.groups.get(group)
-        return {} if found is None else {k: x.averages for k, x in found.measures.items()}
+        stored = self.groups.get(group)
+        return {} if stored is None else {k: x.averages for k, x in stored.measures.items()}
 
 
 def command(name: str) -> str:

@@ -30,12 +30,12 @@ def whole_survey(
     groups = {
         name: Group(
             measures={
-                key: _average(one) for key, one in {**averages_of(found), **of_model}.items()
+                key: _average(one) for key, one in {**averages_of(of_group), **of_model}.items()
             },
             strongest=strongest_of_group(loaded, samples, [part[name] for part in parts], name),
-            mean_z=_rounded(found.z / np.maximum(found.n_z, 1)),
+            mean_z=_rounded(of_group.z / np.maximum(of_group.n_z, 1)),
         )
-        for name, found in sums.items()
+        for name, of_group in sums.items()
     }
     return Survey(
         format=FORMAT,
@@ -51,13 +51,13 @@ def whole_survey(
 
 def averages_of(sums: Sums) -> dict[str, Averages]:
     """The measures of a group by name, (L, H) each; those that nothing was counted of are left."""
-    found = {}
+    averages = {}
     for place, name in enumerate(MEASURES):
         n = sums.n[place]
         if n.any():
             means = np.divide(sums.totals[place], n, out=np.full(n.shape, np.nan), where=n > 0)
-            found[name] = Averages(means, n.astype(np.int64))
-    return found
+            averages[name] = Averages(means, n.astype(np.int64))
+    return averages
 
 
 def of_the_model(loaded: Runnable) -> dict[str, Averages]:
@@ -72,15 +72,15 @@ def of_the_model(loaded: Runnable) -> dict[str, Averages]:
     tokenizer = loaded.tokenizer
     plain = np.array([i for i in range(tokenizer.vocab_size) if i not in tokenizer.special_ids])
     copying = copying_scores(model)
-    found = {"prefix": prefix_matching(model, plain)}
+    averages = {"prefix": prefix_matching(model, plain)}
     if copying is not None:
-        found["copying"] = Averages(copying, np.zeros(copying.shape, np.int64))
-    return found
+        averages["copying"] = Averages(copying, np.zeros(copying.shape, np.int64))
+    return averages
 
 
-def _average(found: Averages) -> Average:
-    values = [[float(x) if np.isfinite(x) else None for x in row] for row in found.values]
-    return Average(_rounded(values), found.n_queries.astype(int).tolist())
+def _average(averages: Averages) -> Average:
+    values = [[float(x) if np.isfinite(x) else None for x in row] for row in averages.values]
+    return Average(_rounded(values), averages.n_queries.astype(int).tolist())
 
 
 def _rounded(values: np.ndarray | list) -> list:

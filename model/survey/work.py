@@ -99,11 +99,11 @@ def measure_share(job: Job, rank: int, world: int) -> int:
 def finish(job: Job) -> Survey:
     """Add all parts in their order, write the survey, and remove the parts."""
     with on_one_thread():
-        found = _opened(job)
-        parts = [_read(found.path(part)) for part in range(found.n_parts)]
-        result = whole_survey(found.loaded, found.samples, parts, added(parts), found.weights)
+        work = _opened(job)
+        parts = [_read(work.path(part)) for part in range(work.n_parts)]
+        result = whole_survey(work.loaded, work.samples, parts, added(parts), work.weights)
         write_survey(job.out, result)
-        shutil.rmtree(found.parts, ignore_errors=True)
+        shutil.rmtree(work.parts, ignore_errors=True)
         return result
 
 
@@ -156,16 +156,16 @@ def _work_alone(job: Job, part: int) -> int:
 
 def _work(job: Job, part: int) -> int:
     """Measure a part and keep it; 0 where it is there already, else 1."""
-    found = _opened(job)
-    if found.path(part).is_file():
+    work = _opened(job)
+    if work.path(part).is_file():
         return 0
     first = part * INPUTS_IN_A_PART
-    numbers = range(first, min(first + INPUTS_IN_A_PART, len(found.samples)))
-    sums = added(sums_of(found.samples.make(number), found.loaded) for number in numbers)
+    numbers = range(first, min(first + INPUTS_IN_A_PART, len(work.samples)))
+    sums = added(sums_of(work.samples.make(number), work.loaded) for number in numbers)
     arrays = {
         f"{group}/{name}": getattr(one, name) for group, one in sums.items() for name in PARTS
     }
-    with replacing(found.path(part)) as path, path.open("wb") as file:
+    with replacing(work.path(part)) as path, path.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
     return 1
 

@@ -133,8 +133,8 @@ def held_out_bytes_per_token(folder: Path) -> dict[str, float]:
         return {}
     text = read_text(path, LARGEST_LOG)
     try:
-        found = [line["held_out"] for line in map(json.loads, text.splitlines())]
-        scored = next((scores for scores in reversed(found) if scores), {})
+        held_out = [line["held_out"] for line in map(json.loads, text.splitlines())]
+        scored = next((scores for scores in reversed(held_out) if scores), {})
         of_text = {name: score for name, score in scored.items() if "accuracy" not in score}
         ratios = {name: score["bytes"] / score["tokens"] for name, score in of_text.items()}
         if not all(0 < ratio < math.inf for ratio in ratios.values()):

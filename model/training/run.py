@@ -138,6 +138,6 @@ def _tokenizer(recipe: Recipe, corpus: Data, out: Path, resume: bool) -> Tokeniz
         )
     specials = objective.specials
     if recipe.tokenizer_of:
-        found = Tokenizer.load(find_folder(recipe.tokenizer_of) / TOKENIZER_FILE)
-        return found.with_specials(specials)
+        tokenizer = Tokenizer.load(find_folder(recipe.tokenizer_of) / TOKENIZER_FILE)
+        return tokenizer.with_specials(specials)
     return TOKENIZERS[recipe.tokenizer](corpus.texts, recipe.vocab_size, specials)

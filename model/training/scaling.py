@@ -95,9 +95,9 @@ def run_one(
     if not (out / "model.safetensors").is_file():
         for metrics in train(recipe, corpus, out, resume=(out / STATE_FILE).is_file()):
             on_step(metrics.step, recipe.total_steps)
-    found = {"name": recipe.name, "model": recipe.model, **measured(out, held_out)}
+    facts = {"name": recipe.name, "model": recipe.model, **measured(out, held_out)}
     tokens = recipe.plan.tokens_until(recipe.total_steps)
-    answer = {**found, "steps": recipe.total_steps, "tokens": tokens, "curve": curve(out)}
+    answer = {**facts, "steps": recipe.total_steps, "tokens": tokens, "curve": curve(out)}
     with replacing(stored) as new:
         new.write_text(json.dumps(answer), encoding="utf-8")
     return answer

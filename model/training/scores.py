@@ -55,9 +55,9 @@ def translate_all(
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[str]:
     """A translation of each source; ValueError when one is longer than the context."""
-    found = []
+    texts = []
     for source in sources:
         ids = translated(model, tokenizer, source, beam_width, length_penalty)
-        found.append(target_text(tokenizer, ids))
-        on_progress(len(found), len(sources))
-    return found
+        texts.append(target_text(tokenizer, ids))
+        on_progress(len(texts), len(sources))
+    return texts

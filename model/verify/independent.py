@@ -29,7 +29,7 @@ NOT_COMPUTED = ("labels", "scale")  # text; and what the scores would show
 
 
 @dataclass
-class _Found:
+class _Worst:
     """The largest error of one kind so far, and the first array that was off."""
 
     error: float = 0.0
@@ -47,32 +47,32 @@ def check_independently(
     ours = {
         address: array for address, array in trace.arrays() if _last(address) not in NOT_COMPUTED
     }
-    compared = {name: _Found() for name in COMPARED}
+    compared = {name: _Worst() for name in COMPARED}
     for address, expected in reference.arrays(files, trace.given, mask):
         array = ours.pop(address, None)
         error = math.inf if array is None else relative_error(array, expected)
         _keep(compared, address, error)
     for address in ours:  # what the independent run knows nothing of
         _keep(compared, address, math.inf)
-    return tuple(_check(name, found, trace) for name, found in compared.items())
+    return tuple(_check(name, worst, trace) for name, worst in compared.items())
 
 
 def _last(address: str) -> str:
     return address.rsplit(".", 1)[-1]
 
 
-def _keep(compared: dict[str, _Found], address: str, error: float) -> None:
-    found = compared[next(name for name, last in COMPARED.items() if _last(address) in last)]
-    found.error = max(found.error, error)
-    if error > ALLOWED and not found.address:
-        found.address = address
+def _keep(compared: dict[str, _Worst], address: str, error: float) -> None:
+    worst = compared[next(name for name, last in COMPARED.items() if _last(address) in last)]
+    worst.error = max(worst.error, error)
+    if error > ALLOWED and not worst.address:
+        worst.address = address
 
 
-def _check(name: str, found: _Found, trace: Trace) -> Check:
+def _check(name: str, worst: _Worst, trace: Trace) -> Check:
     n_heads = sum(record.n_heads for record in trace.attention)
     of = f" of {n_heads} heads" if name in OF_HEADS else ""
-    where = f", first in {found.address}" if found.address else ""
-    return Check(f"{name}{of} = an independent float64 run{where}", found.error, ALLOWED)
+    where = f", first in {worst.address}" if worst.address else ""
+    return Check(f"{name}{of} = an independent float64 run{where}", worst.error, ALLOWED)
 
 
 def edited(files: reference.Files, edits: Sequence[Edit], device: torch.device) -> reference.Files:

@@ -53,14 +53,14 @@ def _read(path: Path, _changed: int) -> Vocabulary:
     content = json.loads(path.read_text(encoding="utf-8"))
     model = content["model"]
     is_of_bytes = model["type"] == "BPE"
-    found = {
+    vocab = {
         number: bytes(stand_ins()[sign] for sign in piece) if is_of_bytes else piece.encode()
         for piece, number in model["vocab"].items()
     }
     has_all_bytes = is_of_bytes and set(stand_ins()) <= set(model["vocab"])
     added = {entry["id"]: entry["content"].encode() for entry in content["added_tokens"]}
     keeps_all = has_all_bytes and content["normalizer"] is None
-    return Vocabulary(found | added, keeps_all)
+    return Vocabulary(vocab | added, keeps_all)
 
 
 def texts_of(folder: Path) -> Vocabulary:

@@ -27,17 +27,17 @@ def check_forest(
     )  # fmt: skip
 
 
-def _differing(found: Sequence[object], wanted: Sequence[object]) -> int:
-    unlike = sum(a != b for a, b in zip(found, wanted, strict=False))
-    return unlike + abs(len(found) - len(wanted))
+def _differing(given: Sequence[object], wanted: Sequence[object]) -> int:
+    unlike = sum(a != b for a, b in zip(given, wanted, strict=False))
+    return unlike + abs(len(given) - len(wanted))
 
 
 def _wrong_bytes(tokens: Sequence[Node], text: str, vocab: Mapping[str, int]) -> int:
     """Bytes that differ; a space may stand before the text, and its end may be cut."""
-    found = b"".join(leaf.bytes for token in tokens for leaf in token.leaves)
+    content = b"".join(leaf.bytes for token in tokens for leaf in token.leaves)
     known = {byte for sign, byte in BYTE_OF_SYMBOL.items() if sign in vocab}
     possible = [bytes(filter(known.__contains__, x.encode())) for x in (text, f" {text}")]
-    return min(_differing(found, wanted[: len(found)]) for wanted in possible)
+    return min(_differing(content, wanted[: len(content)]) for wanted in possible)
 
 
 def _unknown(tokens: Sequence[Node], model: Mapping[str, Any]) -> int:

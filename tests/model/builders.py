@@ -113,11 +113,6 @@ def causal_rows(seq_len: int) -> Tensor:
     return torch.tensor([[key <= query for key in range(seq_len)] for query in range(seq_len)])
 
 
-def picture(mask: Tensor) -> list[str]:
-    """A mask as rows of text: x may attend, . may not."""
-    return ["".join("x" if cell else "." for cell in row) for row in mask.tolist()]
-
-
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Softmax over the last axis in float64, by its definition."""
     weights = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.capture import capture, capture_batch
-from model.trace import Site, Trace
+from model.trace import Trace
 from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model, tiny_trace
 
 L, H, KV, T, DH, D, V = 2, 6, 2, 7, 6, 36, 17
@@ -50,27 +50,8 @@ def test_arrays_have_the_published_names_and_shapes(variant: dict[str, Any]) -> 
     assert (kinds["ids"], kinds["labels"], kinds["mask"]) == ("i", "U", "b")
 
 
-def test_trace_says_what_it_is_of() -> None:
-    model = tiny_model()
-    trace = capture(model, [3, 1, 4], ["a", "b", "c"])
-    assert trace.facts.architecture == "decoder"
-    for name in ("n_layers", "n_heads", "d_model", "d_head", "vocab_size", "position_base"):
-        assert getattr(trace.facts, name) == getattr(model.config, name)
-    assert trace.ids.tolist() == [3, 1, 4]
-    assert trace.tokens == ("a", "b", "c")
-    for layer, record in enumerate(trace.attention):
-        assert record.site == Site("decoder", "self", layer)
-        assert trace.stream(record.queries) is trace.stream(record.keys) is trace.main
-        assert record.scale == pytest.approx(model.config.d_head**-0.5)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_nothing_in_a_trace_can_be_changed(variant: dict[str, Any]) -> None:
-    trace = tiny_trace(tiny_model(**variant))
-    for name, array in all_arrays(trace).items():
-        with pytest.raises(ValueError, match="read-only"):
-            array[...] = 0
-        assert not array.flags.writeable, name
+def test_no_record_of_a_trace_can_be_changed() -> None:
+    trace = tiny_trace(tiny_model())
     for record in (trace, trace.main, trace.attention[0], trace.residuals[0]):
         field = dataclasses.fields(record)[0].name
         with pytest.raises(dataclasses.FrozenInstanceError):

@@ -1,5 +1,7 @@
 """Protects what leaves a forward pass of an encoder, an encoder-decoder and a vision model."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
@@ -76,7 +78,9 @@ def test_a_picture_is_a_row_of_patches_behind_the_class_token() -> None:
 def test_facts_are_of_the_config() -> None:
     for name, (model, trace) in every_trace().items():
         assert trace.facts.architecture == name
-        assert trace.facts.n_heads == model.config.n_heads
+        for field in fields(trace.facts):
+            if hasattr(model.config, field.name):
+                assert getattr(trace.facts, field.name) == getattr(model.config, field.name)
     traces = {name: trace for name, (_, trace) in every_trace().items()}
     assert {name: trace.facts.predicts for name, trace in traces.items()} == {
         "decoder": "next token", "encoder": "hidden token", "encoder_decoder": "next token",

@@ -29,36 +29,12 @@ def test_addresses_are_paths_and_absent_values_are_shown_to_nobody() -> None:
     recorder = Recorder()
     tiny_model(position="rope")(tiny_ids(), tap=attach(recorder))
     attn = {f"attn.{name}" for name in ("q", "k", "v", "mask", "scores", "pattern", "z")}
-    norms = {
-        f"{norm}_norm.{name}"
-        for norm in ("attn", "ffn")
-        for name in ("mean", "deviation", "normalised", "scaled")
-    }
-    ffn = {"ffn.pre_activation", "ffn.activation"}
+    others = {"attn_norm.scaled", "ffn_norm.scaled", "ffn.activation"}
     resid = {"resid_pre", "attn_out", "resid_mid", "ffn_out", "resid_post"}
-    per_layer = attn | norms | ffn | resid
+    per_layer = attn | others | resid
     expected = {f"decoder.blocks.{layer}.{name}" for layer in range(2) for name in per_layer}
-    final = {name.replace("attn_norm", "final_norm") for name in norms if "attn_norm" in name}
-    expected |= {f"decoder.{name}" for name in final} | {"decoder.embed", "logits"}
+    expected |= {"decoder.final_norm.scaled", "decoder.embed", "logits"}
     assert recorder.values.keys() == expected
-
-
-@pytest.mark.parametrize(("norm", "feedforward"), [("layer", "gelu"), ("rms", "swiglu")])
-def test_insides_of_norms_and_feed_forward_lead_to_what_comes_out(
-    norm: str, feedforward: str
-) -> None:
-    model, recorder = tiny_model(norm=norm, feedforward=feedforward), Recorder()
-    model(tiny_ids(), tap=attach(recorder))
-    seen = {k.removeprefix("decoder.blocks.1."): x for k, x in recorder.values.items()}
-    block, is_layer = model.blocks[1], norm == "layer"
-    centred = seen["resid_mid"] - seen["ffn_norm.mean"] if is_layer else seen["resid_mid"]
-    size = seen["ffn_norm.deviation" if is_layer else "ffn_norm.rms"]
-    torch.testing.assert_close(seen["ffn_norm.normalised"], centred / size)
-    scaled = seen["ffn_norm.normalised"] * block.ffn_norm.gain
-    scaled = scaled + block.ffn_norm.offset if is_layer else scaled
-    torch.testing.assert_close(seen["ffn_norm.scaled"], scaled)
-    into = block.ffn.gate if feedforward == "swiglu" else block.ffn.up
-    torch.testing.assert_close(seen["ffn.pre_activation"], into(scaled))
 
 
 def test_edits_act_in_their_order_and_a_recorder_after_them_keeps_what_they_gave() -> None:
@@ -67,16 +43,6 @@ def test_edits_act_in_their_order_and_a_recorder_after_them_keeps_what_they_gave
     tiny_model()(tiny_ids(), tap=attach(before, twice, after))
     address = f"{LAYER_0}.z"
     assert torch.equal(after.values[address], 2 * (before.values[address] + 1))
-
-
-def test_the_trace_of_an_edited_run_holds_the_edited_values() -> None:
-    trace = capture(tiny_model(), IDS, TOKENS, attachments=[Editor(set_head(LAYER_1, 2))])
-    own = capture(tiny_model(), IDS, TOKENS)
-    assert (trace.attention[1].z[2] == 0).all()
-    assert own.attention[1].stages == trace.attention[1].stages == ("scaled", "masked", "weights")
-    np.testing.assert_array_equal(trace.attention[1].z[:2], own.attention[1].z[:2])
-    np.testing.assert_array_equal(trace.residuals[0].resid_post, own.residuals[0].resid_post)
-    assert np.abs(trace.logits - own.logits).max() > 1e-3
 
 
 def test_an_edit_that_changes_the_shape_is_refused() -> None:

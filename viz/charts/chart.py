@@ -49,9 +49,9 @@ class Axis:
         return head(self.title, self.unit)
 
 
-def tokens(title: str, found: Texts) -> Axis:
+def tokens(title: str, texts: Texts) -> Axis:
     """An axis of a text's tokens, as a person can read them; they may repeat."""
-    return Axis(title, names=token_labels(found), numbered=True)
+    return Axis(title, names=token_labels(texts), numbered=True)
 
 
 def numbered(title: str, letter: str, n: int) -> Axis:

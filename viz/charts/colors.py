@@ -62,7 +62,7 @@ def color_bar(scale: Scale, colors: Palette) -> Entries:
     name = escape(scale.head) + law + BLANK * math.ceil(beside / BLANK_PIXELS) + END
     # The law's words stand above the bar: beside it a narrow page has no room for them.
     side, length = ("top", LAW_BAR_PIXELS) if law else ("right", BAR_PIXELS + label_width(name))
-    found = {
+    bar = {
         "title": {"text": name, "side": side, "font": {"color": colors.muted, "size": 11}},
         "orientation": "h",
         "x": 0,
@@ -78,7 +78,7 @@ def color_bar(scale: Scale, colors: Palette) -> Entries:
         "tickangle": 0,
         "tickformat": ".3~g",
     }
-    return found | ({"ticktext": [f"{tick:g}" for tick in ticks]} if is_root else {})
+    return bar | ({"ticktext": [f"{tick:g}" for tick in ticks]} if is_root else {})
 
 
 def ink(shares: np.ndarray, colors: Palette) -> list[str]:

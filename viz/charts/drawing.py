@@ -53,20 +53,20 @@ class Labels:
     @classmethod
     def rows(cls, axis: Axis, pixels: int) -> "Labels":
         """Names below each other on so many pixels."""
-        found = cls(axis, TALLEST)
-        found.places = thinned(len(found.all), pixels)
-        return found
+        labels = cls(axis, TALLEST)
+        labels.places = thinned(len(labels.all), pixels)
+        return labels
 
     @classmethod
     def columns(cls, axis: Axis, pixels: float) -> "Labels":
         """Names beside each other: those that have no room, but for short ones, are turned."""
-        found = cls(axis, LONGEST)
-        n, wide = len(found.all), widest(found.shown) + BESIDE
+        labels = cls(axis, LONGEST)
+        n, wide = len(labels.all), widest(labels.shown) + BESIDE
         if n * wide <= pixels or max(map(len, axis.names or ()), default=0) <= FEW_LETTERS:
-            found.places = thinned(n, int(pixels), each=wide)
+            labels.places = thinned(n, int(pixels), each=wide)
         else:
-            found.places, found.tilt = thinned(n, int(pixels), each=TURNED), TILT
-        return found
+            labels.places, labels.tilt = thinned(n, int(pixels), each=TURNED), TILT
+        return labels
 
     @property
     def axis(self) -> Entries:

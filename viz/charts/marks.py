@@ -70,7 +70,7 @@ def _line(drawing: Drawing, line: Line, series: Iterator[int]) -> Part:
 def _marker(drawing: Drawing, line: Line, color: str) -> Entries:
     """Points of one colour, or each in that of its value on a scale."""
     pen = line.pen
-    found: Entries = {"color": color, "size": pen.size, "symbol": pen.symbol}
+    marker: Entries = {"color": color, "size": pen.size, "symbol": pen.symbol}
     if line.shades is not None:
         values, scale = line.shades
         bar, edge = color_bar(scale, drawing.colors), {"color": drawing.colors.muted, "width": 1}
@@ -79,11 +79,11 @@ def _marker(drawing: Drawing, line: Line, color: str) -> Entries:
             "cmax": scale.high,
             "colorscale": stops(scale.kind, drawing.colors),
         }
-        return found | ends | {"color": values, "colorbar": bar, "line": edge}
+        return marker | ends | {"color": values, "colorbar": bar, "line": edge}
     if pen.symbol and "open" in pen.symbol and not pen.dash:  # the width is the line's where one is
-        found["line"] = {"width": pen.width}
+        marker["line"] = {"width": pen.width}
     # Points alone are pale one by one, so that many show as many; those on lines are as the line.
-    return found | {"opacity": 1 if pen.dash else pen.opacity}
+    return marker | {"opacity": 1 if pen.dash else pen.opacity}
 
 
 def _under_the_hand(is_quiet: bool, *lines: str) -> Entries:

@@ -86,29 +86,29 @@ def _there(cells: Cells) -> np.ndarray:
 
 def _bars(chart: Chart, bars: list[Bars]) -> Columns:
     names, numbers = chart.sides
-    found: Columns = {names.title or NAME: names_of(names, len(bars[0].values))}
+    columns: Columns = {names.title or NAME: names_of(names, len(bars[0].values))}
     for bar in bars:
         own = head(bar.name, numbers.unit) if bar.name else numbers.head
-        found[own] = bar.values
+        columns[own] = bar.values
         heads = [head(name, bar.name) if bar.name and len(bars) > 1 else name for name in bar.more]
-        found |= dict(zip(heads, bar.more.values(), strict=True))
-    return found
+        columns |= dict(zip(heads, bar.more.values(), strict=True))
+    return columns
 
 
 def _points(chart: Chart) -> Columns:
     """A row for each point of every line and each bar; the name of its series first."""
-    found: list[tuple[str, Columns]] = []
+    tables: list[tuple[str, Columns]] = []
     x, y = chart.x.head or NAME, chart.y.head
     for line in (line for line in chart.of(Line) if not line.quiet):
         own: Columns = {NAME: line.names} if len(line.names) else {}
         own |= {x: _named(chart.x, line.x), y: _named(chart.y, line.y)}
         own |= dict(zip(("low", "high"), line.between or (), strict=False))
-        found.append((line.name, own | dict(line.more)))
+        tables.append((line.name, own | dict(line.more)))
     for bars in chart.of(Bars):
         own = {x: _named(chart.x, bars.places)}
         own |= {} if bars.starts is None else {"start": bars.starts}
-        found.append((bars.name, own | {y: bars.values} | dict(bars.more)))
-    return found[0][1] if len(found) == 1 else _below_each_other(found)
+        tables.append((bars.name, own | {y: bars.values} | dict(bars.more)))
+    return tables[0][1] if len(tables) == 1 else _below_each_other(tables)
 
 
 def _named(axis: Axis, places: Numbers) -> Sequence[Any]:
@@ -121,10 +121,10 @@ def _named(axis: Axis, places: Numbers) -> Sequence[Any]:
 def _below_each_other(tables: Sequence[tuple[str, Columns]]) -> Columns:
     """Tables below each other, the name of each in front; what one lacks is empty there."""
     heads = dict.fromkeys(name for _, table in tables for name in table)
-    found: dict[str, list[Any]] = {SERIES: [], **{name: [] for name in heads}}
+    columns: dict[str, list[Any]] = {SERIES: [], **{name: [] for name in heads}}
     for name, table in tables:
         n = len(next(iter(table.values())))
-        found[SERIES] += [name] * n
+        columns[SERIES] += [name] * n
         for column in heads:
-            found[column] += list(table.get(column, [None] * n))
-    return found
+            columns[column] += list(table.get(column, [None] * n))
+    return columns

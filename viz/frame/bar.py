@@ -186,8 +186,8 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
 
 def _report(handle: ModelHandle) -> tuple[Finding, ...]:
     """What was found when the model was opened; empty for those whose files are checked whole."""
-    found = runs.opened(handle)
-    return found.report if isinstance(found, Adopted) else ()
+    loaded = runs.opened(handle)
+    return loaded.report if isinstance(loaded, Adopted) else ()
 
 
 def _show_report(view: View) -> None:
@@ -219,13 +219,13 @@ def _of_page(n: int) -> str:
 
 def _how_checked(view: View) -> str:
     """What a run is compared with."""
-    found = runs.opened(view.handle)
-    if isinstance(found, Adopted):
+    loaded = runs.opened(view.handle)
+    if isinstance(loaded, Adopted):
         return (
             "Attention is recomputed in float64 from q, k, v and the mask, and the output is "
             "compared with a run that nothing looks at."
         )
-    if not isinstance(found, Checkpoint):
+    if not isinstance(loaded, Checkpoint):
         return "Attention is recomputed in float64 from q, k, v and the mask."
     return (
         "Every array is compared with an independent run, numpy in float64 from the model’s files. "

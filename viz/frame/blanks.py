@@ -26,8 +26,8 @@ def _found_first(tokens: Sequence[str], in_turn: InTurn) -> tuple[int, ...]:
 
     Where it finds none, as `first_blank`.
     """
-    found = [i for i in _between(tokens) if i < len(in_turn.is_found) and in_turn.is_found[i]]
-    return (_longest(tokens, found),) if found else first_blank(tokens)
+    right = [i for i in _between(tokens) if i < len(in_turn.is_found) and in_turn.is_found[i]]
+    return (_longest(tokens, right),) if right else first_blank(tokens)
 
 
 def hardest(tokens: Sequence[str], in_turn: InTurn) -> int:

@@ -89,18 +89,18 @@ def _opened(place: str, device: str) -> str:
     return name
 
 
-def offer_copy(found: OpenModel) -> None:
+def offer_copy(loaded: OpenModel) -> None:
     """Where a file in GGUF is open: a converted copy to keep, or the one that is kept."""
-    if not is_local() or not converted.can_keep(found):
+    if not is_local() or not converted.can_keep(loaded):
         return
-    since = converted.kept_since(found.folder)
+    since = converted.kept_since(loaded.folder)
     if since is None:
-        size = f"{converted.size_of_copy(found) / MEGABYTE:,.0f} MB"
+        size = f"{converted.size_of_copy(loaded) / MEGABYTE:,.0f} MB"
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
         if st.button(label, key="keep-copy"):
             with st.spinner(f"Writing {size}…"):
                 try:
-                    converted.keep(found)
+                    converted.keep(loaded)
                 except ValueError as error:
                     notices.add(str(error))
             notices.run_again()
@@ -108,7 +108,7 @@ def offer_copy(found: OpenModel) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")
         remove = unbroken(converted.remove)
-        st.button("Remove", key="remove-copy", on_click=remove, args=(found.folder,))
+        st.button("Remove", key="remove-copy", on_click=remove, args=(loaded.folder,))
 
 
 def _show_remembered() -> None:

@@ -28,11 +28,11 @@ class Button(NamedTuple):
 
 def kept(key: str, made_with: object, begin: Callable[[], Kept]) -> Kept:
     """What was made with the same, begun where there is none."""
-    found: Kept | None = memory.remembered(key, made_with)
-    if found is None:
-        found = begin()
-        memory.remember(key, made_with, found)
-    return found
+    value: Kept | None = memory.remembered(key, made_with)
+    if value is None:
+        value = begin()
+        memory.remember(key, made_with, value)
+    return value
 
 
 def draw(

@@ -101,8 +101,8 @@ def show_parts(page: str, view: View) -> None:
 
 def finish(checks: Sequence[Check]) -> None:
     """Say what the checks of the run and of further ones found, once they are there."""
-    for what, found in _panel().further:
-        _of_further(what, found())
+    for what, verdict_of in _panel().further:
+        _of_further(what, verdict_of())
     if _panel().parts:
         line = f"{verdict(checks, 'The run: ')}; the badge above lists them."
         _show(CHECK, lambda: _of_run(line))
@@ -187,9 +187,9 @@ def _write(latex: str) -> None:
 
 def _explain(place: DeltaGenerator, page: str, known: Mapping[str, str]) -> None:
     """What the symbols of all formulas of the panel mean, each once."""
-    found = [symbol for key in _panel().keys for symbol in symbols.meanings(key, page)]
+    listed = [symbol for key in _panel().keys for symbol in symbols.meanings(key, page)]
     with place.expander("Symbols"):
-        symbols.draw({"shape": [symbols.shape_of(symbol, known) for symbol in found]}, found)
+        symbols.draw({"shape": [symbols.shape_of(symbol, known) for symbol in listed]}, listed)
 
 
 def _in_entry(name: str, draw: Callable[[], object]) -> None:

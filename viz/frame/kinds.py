@@ -225,11 +225,11 @@ class Numbers(Setting[tuple[int, ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[int, ...], str | None]:
         """Those that exist, each once; the others are let go, and named."""
-        found = {str(word): _number(word) for word in _parts(raw, "-")}
+        numbers = {str(word): _number(word) for word in _parts(raw, "-")}
         good = tuple(
-            dict.fromkeys(int(x) for x in found.values() if x is not None and x in self.options)
+            dict.fromkeys(int(x) for x in numbers.values() if x is not None and x in self.options)
         )
-        lost = [word for word, number in found.items() if number not in self.options]
+        lost = [word for word, number in numbers.items() if number not in self.options]
         lost += map(str, good[self.most :])
         line = f"{self.label} {', '.join(lost)[:60]} cannot be shown here."
         return good[: self.most], line if lost else None
@@ -252,11 +252,11 @@ class Group(Setting[tuple[Any, ...]]):
         if "" in words or len(words) > n:
             line = f"{self.label} {_shown(raw)} is not up to {n} values; using the default."
             return self.default, line
-        found = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
-        lines = [line for _, line in found if line]
-        if len(found) < n:
-            lines.append(f"{self.label}: {len(found)} of {n} values; the others are the default’s.")
-        value = (*(value for value, _ in found), *self.default[len(found) :])
+        pairs = [part.nearest(word) for part, word in zip(self.parts, words, strict=False)]
+        lines = [line for _, line in pairs if line]
+        if len(pairs) < n:
+            lines.append(f"{self.label}: {len(pairs)} of {n} values; the others are the default’s.")
+        value = (*(value for value, _ in pairs), *self.default[len(pairs) :])
         return value, " ".join(lines) or None
 
     def text(self, value: tuple[Any, ...]) -> str:
@@ -295,9 +295,9 @@ class Places(Setting[tuple[int, ...]]):
         """Those that exist, each once; of what does not, the first few are named."""
         if raw == NO_PLACES:
             return (), None
-        found = {str(word): _number(word) for word in _parts(raw, ",")}
-        good = {int(x) for x in found.values() if x is not None and x in range(self.n)}
-        lost = [word for word, number in found.items() if number not in range(self.n)]
+        numbers = {str(word): _number(word) for word in _parts(raw, ",")}
+        good = {int(x) for x in numbers.values() if x is not None and x in range(self.n)}
+        lost = [word for word, number in numbers.items() if number not in range(self.n)]
         line = (
             f"{self.label} {_shown(', '.join(lost))} cannot be shown: the sentence has {self.n} "
             "tokens, counted from 0."
@@ -327,10 +327,10 @@ class Pixels(Setting[str]):
         """The bytes, row by row; None where the text is no such picture."""
         n_bytes = self.size**2
         try:
-            found = zlib.decompressobj().decompress(b64decode(text, b"-_", True), n_bytes + 1)
+            pixels = zlib.decompressobj().decompress(b64decode(text, b"-_", True), n_bytes + 1)
         except (ValueError, zlib.error):
             return None
-        return found if len(found) == n_bytes else None
+        return pixels if len(pixels) == n_bytes else None
 
     @staticmethod
     def text_of(pixels: bytes) -> str:

@@ -43,8 +43,8 @@ def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
     """Draw the map of what runs; `told` stands in the place of the tokens, where it is given."""
     about = next((part for part, titles in ABOUT.items() if page.title in titles), "")
     applying = {one.title for one in pages if not missing(one.needs, view.offers)}
-    found = {part: [x for x in titles if x in applying] for part, titles in ABOUT.items()}
-    ways = {part: titles[0] for part, titles in found.items() if titles}
+    by_part = {part: [x for x in titles if x in applying] for part, titles in ABOUT.items()}
+    ways = {part: titles[0] for part, titles in by_part.items() if titles}
     stays = about in ("layer", "stream")
     if stays:
         ways["layer"] = page.title

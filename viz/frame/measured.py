@@ -23,9 +23,9 @@ def measured_when_asked(
 
     Nothing is to be drawn meanwhile: a browser at work on the same machine would be timed too.
     """
-    found = gradual.when_asked(key, made_with, begin, BUTTON, lambda _: "Measuring …")
-    summary = summarise(found.timings) if found is not None else None
-    if found is not None and summary is None:
+    work = gradual.when_asked(key, made_with, begin, BUTTON, lambda _: "Measuring …")
+    summary = summarise(work.timings) if work is not None else None
+    if work is not None and summary is None:
         words.notice("Stopped before enough was measured; there is nothing to show.")
     return summary
 

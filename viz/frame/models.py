@@ -98,11 +98,11 @@ def _of_models(shown: str) -> list[Picker]:
     alike = [name for name in setting.options if name.startswith(ALIKE)]
     one = shown if shown in alike else next(iter(alike), "")
     options = [name for name in setting.options if name == one or name not in alike]
-    found = [folder.with_way_in(controls.picker(replace(setting, options=options), shown))]
+    pickers = [folder.with_way_in(controls.picker(replace(setting, options=options), shown))]
     if shown in alike:
         variants = [Option(name, name.removeprefix(ALIKE)) for name in alike]
-        found.append(Picker(VARIANT, "Encoding", variants, shown))
-    return found
+        pickers.append(Picker(VARIANT, "Encoding", variants, shown))
+    return pickers
 
 
 def _examples(architecture: str) -> list[Picker]:

@@ -105,16 +105,16 @@ def modern(address: Mapping[str, str]) -> dict[str, str]:
             parts = [today.pop(part.name, part.text(part.default)) for part in group.parts]
             today[group.name] = ",".join(parts)
     today = dict(VIEW_OF[name] for name in VIEW_OF if name in address or name in today) | today
-    found = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
-    models = {name: found.pop(name, "") for name in OLD_MODELS.values()}
-    if model := models.get(OLD_MODELS.get(found.get("page", ""), "")):
-        found["model"] = model
-    if steps := OLD_TOURS.get(found.get("tour", ""), "").split():
-        number = found.get("step", "1")[:4]  # Python reads no number of thousands of digits
+    values = {name: OLD_VALUES.get((name, value), value) for name, value in today.items()}
+    models = {name: values.pop(name, "") for name in OLD_MODELS.values()}
+    if model := models.get(OLD_MODELS.get(values.get("page", ""), "")):
+        values["model"] = model
+    if steps := OLD_TOURS.get(values.get("tour", ""), "").split():
+        number = values.get("step", "1")[:4]  # Python reads no number of thousands of digits
         at_step = min(int(number), len(steps)) if number.isdecimal() else 1
-        found["tour"], found["step"] = steps[max(at_step, 1) - 1].split(".")
-    at = found.pop(HEAD_IN_ONE, "").rsplit(".", 2)
+        values["tour"], values["step"] = steps[max(at_step, 1) - 1].split(".")
+    at = values.pop(HEAD_IN_ONE, "").rsplit(".", 2)
     if len(at) == 3:
         names = ("attention", "layer", "head")
-        found = dict(zip(names, at, strict=True)) | {"large": "yes"} | found
-    return found
+        values = dict(zip(names, at, strict=True)) | {"large": "yes"} | values
+    return values

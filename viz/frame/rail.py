@@ -56,7 +56,7 @@ FIND = (
 
 
 def show(
-    tracks: Sequence[Track[Destination | Lesson]], title: str, found: Sequence[Data] = ()
+    tracks: Sequence[Track[Destination | Lesson]], title: str, entries: Sequence[Data] = ()
 ) -> None:
     """Draw the rail beside the page, a drawer on a phone, with one page or lesson open.
 
@@ -66,7 +66,7 @@ def show(
         end = f"<section>{_switch()}{LINK}</section>"
         inside = "".join(_track(track, title) for track in tracks)
         st.html(f'<nav class="hl-rail" aria-label="Views">{FIND}{inside}{end}</nav>')
-        component.keep_opened(found)
+        component.keep_opened(entries)
 
 
 def _switch() -> str:

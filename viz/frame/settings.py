@@ -332,5 +332,5 @@ SCALING_TIMES = Choice[int](
 PARAMETERS = {"without": "without embeddings", "all": "with embeddings"}
 SCALING_COUNTED = named("scaling_counted", "Parameters", PARAMETERS, "Scaling")
 
-DECLARED = [found for found in globals().values() if isinstance(found, Setting)]
+DECLARED = [x for x in globals().values() if isinstance(x, Setting)]
 SETTINGS: dict[str, Setting] = {setting.name: setting for setting in DECLARED}

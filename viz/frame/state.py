@@ -54,10 +54,10 @@ class Visit:
 
 def visit() -> Visit:
     """That of this session."""
-    found = st.session_state.get(VISIT)
-    if found is None:
-        found = st.session_state[VISIT] = Visit(_today(st.query_params.to_dict()))
-    return found
+    visit = st.session_state.get(VISIT)
+    if visit is None:
+        visit = st.session_state[VISIT] = Visit(_today(st.query_params.to_dict()))
+    return visit
 
 
 def value(setting: Setting[Value]) -> Value:

@@ -29,13 +29,13 @@ class Switched(Setting[tuple[str, ...]]):
         texts = [str(text) for text in several if str(text)][:MOST_OFF]
         if EVERYTHING in texts:
             return (EVERYTHING,), None
-        found, lost = [], []
+        known, lost = [], []
         for text in texts:
             try:
-                found.append(part_of(text, self.sizes).text)
+                known.append(part_of(text, self.sizes).text)
             except ValueError as error:
                 lost.append(f"{self.label}: {error}.")
-        return tuple(dict.fromkeys(found)), lost[0] if lost else None
+        return tuple(dict.fromkeys(known)), lost[0] if lost else None
 
     def text(self, value: tuple[str, ...]) -> str:
         """The spellings with commas between them."""

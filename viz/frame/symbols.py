@@ -74,12 +74,12 @@ def _by_key() -> Mapping[str, Sequence[Symbol]]:
 def keys_in(latex: str) -> Iterator[str]:
     """The keys of a formula's symbols as they stand there, of those without a row too."""
     place = 0
-    while found := _SYMBOL.search(latex, place):
-        base, primes, below = (part or "" for part in found.group("base", "primes", "below"))
+    while match := _SYMBOL.search(latex, place):
+        base, primes, below = (part or "" for part in match.group("base", "primes", "below"))
         # The longest that has a row; what stands below is read by itself otherwise.
         options = [base + primes + below, base + primes, base]
         symbol = next((text for text in options if _key(text) in _by_key()), base)
-        place = found.start() + len(symbol) if base else found.end()
+        place = match.start() + len(symbol) if base else match.end()
         if base and _key(symbol) not in ELEMENTARY:
             yield _key(symbol)
 
@@ -136,9 +136,9 @@ def escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", text)
 
 
-def draw(columns: Mapping[str, Sequence[str]], found: Sequence[Symbol]) -> None:
+def draw(columns: Mapping[str, Sequence[str]], listed: Sequence[Symbol]) -> None:
     """A table of symbols, what they mean, and further columns in Markdown, by their names."""
-    symbols, means = ([f"${x.latex}$" for x in found], [escaped(x.means) for x in found])
+    symbols, means = ([f"${x.latex}$" for x in listed], [escaped(x.means) for x in listed])
     rows = zip(symbols, means, *columns.values(), strict=True)
     head = ["symbol", "means", *columns]
     lines = [head, ["---"] * len(head), *rows]

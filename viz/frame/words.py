@@ -63,17 +63,17 @@ def quote(text: str, translation: str = "") -> None:
     st.html(f'<blockquote class="hl-quote">{html.escape(text)}{more}</blockquote>')
 
 
-def claims(found: Sequence[tuple[Said, Said]]) -> None:
+def claims(pairs: Sequence[tuple[Said, Said]]) -> None:
     """What is said, and below it what the numbers say of it. All are our own words."""
-    parts = (f"<div><dt>{html_of(a)}</dt><dd>{html_of(b)}</dd></div>" for a, b in found)
+    parts = (f"<div><dt>{html_of(a)}</dt><dd>{html_of(b)}</dd></div>" for a, b in pairs)
     st.html(f'<dl class="hl-claims" translate="yes">{"".join(parts)}</dl>')
 
 
-def findings(found: Sequence[tuple[Said, Said, str]]) -> None:
+def findings(items: Sequence[tuple[Said, Said, str]]) -> None:
     """A list: what was found, what the numbers say of it, and the address it is opened at."""
     parts = (
         f'<li><a href="{html.escape(address)}">{html_of(title)}</a><p>{html_of(said)}</p></li>'
-        for title, said, address in found
+        for title, said, address in items
     )
     st.html(f'<ol class="hl-findings" translate="yes">{"".join(parts)}</ol>')
 
@@ -100,9 +100,9 @@ class Way:
     steps: tuple[tuple[str, str], ...] = ()
 
 
-def ways(found: Iterable[Way]) -> None:
+def ways(to: Iterable[Way]) -> None:
     """Links on to other views, side by side."""
-    links = "".join(map(_way, found))
+    links = "".join(map(_way, to))
     st.html(f'<nav class="hl-ways" aria-label="Ways on">{links}</nav>')
 
 

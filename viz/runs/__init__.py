@@ -99,12 +99,12 @@ class Run:
 
 def device_names() -> list[str]:
     """Devices to choose from, the default first: HEADLIGHT_DEVICE if set, else CUDA, else CPU."""
-    found = ["cuda", "cpu"] if torch.cuda.is_available() else ["cpu"]
+    names = ["cuda", "cpu"] if torch.cuda.is_available() else ["cpu"]
     wanted = os.environ.get("HEADLIGHT_DEVICE")
     if wanted is None:
-        return found
+        return names
     device = str(choose_device(wanted))
-    return [device, *(name for name in found if name != device)]
+    return [device, *(name for name in names if name != device)]
 
 
 def model_names() -> list[str]:
@@ -194,26 +194,26 @@ def handle_of(name: str, device: str) -> ModelHandle:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_NAME)
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
-    found = table.open_model(handle)
-    if isinstance(found, Adopted):  # ours are in no cycles, and few objects
+    model = table.open_model(handle)
+    if isinstance(model, Adopted):  # ours are in no cycles, and few objects
         look_at_new_objects_alone()
-    return found
+    return model
 
 
 def checkpoint(handle: ModelHandle) -> Checkpoint:
     """The checkpoint of a handle; ValueError where the model is not one."""
-    found = opened(handle)
-    if not isinstance(found, Checkpoint):
+    loaded = opened(handle)
+    if not isinstance(loaded, Checkpoint):
         raise ValueError(f"{handle.spelled} is not a checkpoint: it has no weights to run again")
-    return found
+    return loaded
 
 
 def runnable(handle: ModelHandle) -> Runnable:
     """A model that runs again, on other texts; ValueError where one only has its records."""
-    found = opened(handle)
-    if not isinstance(found, Runnable):
+    loaded = opened(handle)
+    if not isinstance(loaded, Runnable):
         raise ValueError(f"{handle.spelled} has no weights to run again")
-    return found
+    return loaded
 
 
 def decoder(handle: ModelHandle) -> AnyDecoder:
@@ -251,28 +251,28 @@ def run_translation(handle: ModelHandle, source: str, target: tuple[int, ...]) -
 
 
 def _run(handle: ModelHandle, given: Given) -> Run:
-    found = opened(handle)
+    loaded = opened(handle)
     trace, n_cut, reads = _traced(handle, given)
-    offers = found.offers | trace.offers
+    offers = loaded.offers | trace.offers
 
     def check(trace: Trace) -> tuple[Check, ...]:
-        words = texts_of(found.folder) if isinstance(found, Checkpoint) else NO_WORDS
+        words = texts_of(loaded.folder) if isinstance(loaded, Checkpoint) else NO_WORDS
         is_whole = words.keeps_all and len(trace.streams) == 1
         if not is_whole or not isinstance(given, str):
-            return found.check(trace)  # it is read otherwise, as the page says
+            return loaded.check(trace)  # it is read otherwise, as the page says
         said = check_text(given, trace.ids.tolist(), words, is_cut=n_cut > 0)
-        return (*found.check(trace), said)
+        return (*loaded.check(trace), said)
 
     return Run(trace, begin(trace, check), offers, n_cut=n_cut, reads=reads)
 
 
 def _traced(handle: ModelHandle, given: Given) -> Traced:
     """A trace; of a text that goes on by one token with one that is kept, made of that."""
-    found = opened(handle)
-    if not isinstance(found, Runnable) or not isinstance(given, str):
-        return found.trace(given)
-    traced = found.trace(given, known=lambda ids: _TRACES.get((handle, ids)))
-    if "decoder" in found.offers:
+    loaded = opened(handle)
+    if not isinstance(loaded, Runnable) or not isinstance(given, str):
+        return loaded.trace(given)
+    traced = loaded.trace(given, known=lambda ids: _TRACES.get((handle, ids)))
+    if "decoder" in loaded.offers:
         _TRACES[handle, tuple(traced.trace.ids.tolist())] = traced.trace
     return traced
 
@@ -318,8 +318,8 @@ def _predicted(key: str, _trace: Trace) -> np.ndarray:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def vocabulary(handle: ModelHandle) -> list[str]:
     """What each id stands for, by id."""
-    found = tokenizer(handle)
-    return list(map(found.name, range(found.vocab_size)))
+    own = tokenizer(handle)
+    return list(map(own.name, range(own.vocab_size)))
 
 
 @kept
@@ -339,14 +339,14 @@ def beams(
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, found: Candidate) -> Check:
+def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, candidate: Candidate) -> Check:
     """Whether a text's log probability is that of an independent run; `name` says which text.
 
     Relative to its size where that is above one, as the sum of many tokens' is.
     """
-    logits = runnable(handle).independent_logits([*ids, *found.ids])
-    expected = log_probability(logits, ids, found.ids)
-    error = abs(found.total - expected) / max(1.0, abs(expected))
+    logits = runnable(handle).independent_logits([*ids, *candidate.ids])
+    expected = log_probability(logits, ids, candidate.ids)
+    error = abs(candidate.total - expected) / max(1.0, abs(expected))
     return Check(f"log probability of the {name} = an independent run", error, ALLOWED)
 
 
@@ -358,8 +358,8 @@ def cache_run(handle: ModelHandle, ids: tuple[int, ...], n_prefill: int) -> Cach
 
 def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
     """The text of generated ids, without the end-of-text token."""
-    found = tokenizer(handle)
-    return found.decode([i for i in ids if i != found.end_id])
+    own = tokenizer(handle)
+    return own.decode([i for i in ids if i != own.end_id])
 
 
 def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int) -> str | None:
@@ -367,10 +367,10 @@ def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int
 
     None where the token is a part of a character, which cannot stand at the end of a text.
     """
-    found = tokenizer(handle)
-    if not 0 <= token_id < found.vocab_size:
-        raise ValueError(f"no token {token_id}: the vocabulary has {found.vocab_size}")
-    after = found.decode([*ids, token_id]).removeprefix(found.decode(list(ids)))
+    own = tokenizer(handle)
+    if not 0 <= token_id < own.vocab_size:
+        raise ValueError(f"no token {token_id}: the vocabulary has {own.vocab_size}")
+    after = own.decode([*ids, token_id]).removeprefix(own.decode(list(ids)))
     return None if BROKEN in after else text + after
 
 

@@ -12,6 +12,7 @@ from model.analysis.ablation import (
     CLASS,
     EVERYTHING,
     IN_PLACE,
+    KEPT,
     SURVEYED,
     ZERO,
     Part,
@@ -27,8 +28,8 @@ from model.analysis.ablation import (
     sizes_of,
     surveyed_values,
     targets_of,
-    values_of,
 )
+from model.analysis.branching import values_of
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given
 from model.architectures.base import Transformer
@@ -60,7 +61,8 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
 @kept
 def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
-    return values_of(model_of(handle), _given(_run.trace), has_arrows=has_arrows)
+    names = KEPT if has_arrows else KEPT - {"pattern"}  # patterns are large
+    return values_of(model_of(handle), _given(_run.trace), names)
 
 
 @kept
@@ -79,9 +81,9 @@ def without(
     """
     trace = _run.trace
     edits = edits_for(handle, _run, off, way, _other)
-    found = runs.runnable(handle)
-    changed = found.captured(_arguments(trace), [Editor(*edits)])
-    checking = begin(changed, lambda trace: found.check_edited(trace, edits))
+    loaded = runs.runnable(handle)
+    changed = loaded.captured(_arguments(trace), [Editor(*edits)])
+    checking = begin(changed, lambda trace: loaded.check_edited(trace, edits))
     return Run(changed, checking, _run.offers)
 
 
@@ -179,8 +181,8 @@ def ranking(
     whole: the mean loss with nothing off.
     """
     with one_thread():
-        found = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
-    return Ranking(list(parts), found)
+        filling = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
+    return Ranking(list(parts), filling)
 
 
 def heads(handle: ModelHandle, run: Run) -> list[Part]:
@@ -216,9 +218,9 @@ class Pruning(Work):
 
 def pruning(handle: ModelHandle, run: Run, targets: Targets) -> Pruning:
     """Begin to prune heads greedily; nothing runs before `advance`."""
-    found = heads(handle, run)
+    parts = heads(handle, run)
     at_once = _rows_at_once(run.trace)
-    return Pruning(len(found), pruned(model_of(handle), _given(run.trace), found, targets, at_once))
+    return Pruning(len(parts), pruned(model_of(handle), _given(run.trace), parts, targets, at_once))
 
 
 def _rows_at_once(trace: Trace) -> int:

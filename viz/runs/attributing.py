@@ -33,9 +33,9 @@ def by_neuron(handle: ModelHandle, run: Run, layer: int, neuron: int, position: 
 @st.cache_data(max_entries=8, show_spinner=False)
 def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
     """What each logit is of: tokens or classes, each with a name of its own, or its number."""
-    found = runs.opened(handle)
-    if "vocabulary" in found.offers:
+    loaded = runs.opened(handle)
+    if "vocabulary" in loaded.offers:
         return embedding.names(handle)
-    pictures = found.model.pictures if isinstance(found, Adopted) else None
+    pictures = loaded.model.pictures if isinstance(loaded, Adopted) else None
     known = pictures.classes if pictures else {}
     return [f"{known[i]} ({i})" if i in known else str(i) for i in range(n_classes)]

@@ -47,11 +47,11 @@ def run_blanked(
     With `is_causal` each token attends to itself and those before it alone, for which the model was
     not trained. ValueError where the tokenizer has no [MASK] and there is something to hide.
     """
-    found = runs.runnable(handle)
+    loaded = runs.runnable(handle)
     cells = causal(len(ids_of(handle, text))).numpy() if is_causal else None
-    trace, n_cut, reads = found.trace(Blanked(text, blanks) if blanks else text, cells)
-    checking = begin(trace, lambda trace: found.check(trace, cells))
-    offers = found.offers | trace.offers
+    trace, n_cut, reads = loaded.trace(Blanked(text, blanks) if blanks else text, cells)
+    checking = begin(trace, lambda trace: loaded.check(trace, cells))
+    offers = loaded.offers | trace.offers
     return runs.Run(trace, checking, offers, n_cut=n_cut, reads=reads)
 
 

@@ -61,8 +61,8 @@ def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
     wanted, most_wait = weakref.ref(trace), MOST_WAIT + MORE_WAIT * len(trace.main)
 
     def work() -> Checks:
-        found = wanted()
-        return () if found is None else check(found)
+        kept = wanted()
+        return () if kept is None else check(kept)
 
     checking: Future[Checks] = Future()
     _WAITING.append((checking, work))

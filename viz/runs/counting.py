@@ -34,10 +34,10 @@ class Stored:
 @st.cache_data(max_entries=16, show_spinner=False)
 def stored(handle: ModelHandle) -> Stored:
     """What a model's file has, tensor by tensor as its header says, and what the model holds."""
-    found = runs.runnable(handle)
-    tensors = stored_in(found.folder).values()
+    loaded = runs.runnable(handle)
+    tensors = stored_in(loaded.folder).values()
     kinds = {tensor.dtype for tensor in tensors}
-    weights = list(found.model.parameters())
+    weights = list(loaded.model.parameters())
     return Stored(
         sum(math.prod(x.shape) for x in tensors),
         sum(x.n_bytes for x in tensors),
@@ -57,8 +57,8 @@ def sizes(handle: ModelHandle) -> Shape | Seen:
 
 def context(handle: ModelHandle) -> int:
     """The tokens of a model's context, or as many as are run here where it says none."""
-    found = runs.runnable(handle)
-    return found.config.max_seq_len or found.model.config.max_seq_len
+    loaded = runs.runnable(handle)
+    return loaded.config.max_seq_len or loaded.model.config.max_seq_len
 
 
 @st.cache_data(max_entries=16, show_spinner=False)

@@ -18,7 +18,7 @@ class Measuring(Work):
     """What is measured so far, by kind and depth, and the stream that gives more."""
 
     stream: Iterator[Measured | None]
-    found: dict[tuple[Kind, int], np.ndarray] = field(default_factory=dict)
+    lengths: dict[tuple[Kind, int], np.ndarray] = field(default_factory=dict)
     is_running: bool = True  # from the start: all of it takes seconds
 
     @property
@@ -29,14 +29,14 @@ class Measuring(Work):
     @property
     def progress(self) -> float:
         """How many of them are measured, 0 to 1."""
-        return len(self.found) / self.n_networks
+        return len(self.lengths) / self.n_networks
 
     def go_on(self) -> bool:
         """Do a piece of a network."""
         measured = next(self.stream)
         if measured is not None:
-            self.found[measured.kind, measured.depth] = measured.lengths
-        return len(self.found) < self.n_networks
+            self.lengths[measured.kind, measured.depth] = measured.lengths
+        return len(self.lengths) < self.n_networks
 
     def first(self, kind: Kind) -> np.ndarray:
         """The gradient before the first block by depth, (depths,), NaN where not yet measured."""
@@ -44,7 +44,7 @@ class Measuring(Work):
 
     def layers(self, kind: Kind, depth: int) -> np.ndarray:
         """The gradient before each block and after the last, (depth + 1,), NaN as above."""
-        return self.found.get((kind, depth), np.full(depth + 1, np.nan))
+        return self.lengths.get((kind, depth), np.full(depth + 1, np.nan))
 
 
 def measuring(seed: int) -> Measuring:

@@ -75,9 +75,9 @@ class Explaining(Work):
 
 def explain(request: Request) -> Explaining:
     """Begin: what one run says; nothing is removed before `advance`."""
-    found = runs.runnable(request.handle)
+    loaded = runs.runnable(request.handle)
     given, metric = as_given(request.given), request.metric
-    question = Question(found.model, given, metric, request.group, request.query)
+    question = Question(loaded.model, given, metric, request.group, request.query)
     with one_thread():
         measured = measure(question)
     n_tokens = len(question.tokens) if len(question.tokens) <= MOST_TOKENS else 0
@@ -106,6 +106,6 @@ def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> I
         for key in range(len(work.flows)):
             work.flows[key] = flow(layers, question.metric.position, key)
             yield
-    for found in integrated(question) if has_tokens else ():
-        work.integrated = found
+    for result in integrated(question) if has_tokens else ():
+        work.integrated = result
         yield

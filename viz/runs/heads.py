@@ -11,7 +11,7 @@ from model.lines import quoted
 from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of_weights
 from model.sources.table import Runnable
-from model.survey.measured import Found, Sums, added, of_model, on_input, sums_of
+from model.survey.measured import Measures, Sums, added, of_model, on_input, sums_of
 from model.survey.samples import Samples, windows_of
 from model.survey.stored import Survey, place_of, read_survey
 from model.survey.whole import averages_of
@@ -21,13 +21,13 @@ from viz import runs
 from viz.runs.kept import kept
 
 
-def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Found]:
+def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Measures]:
     """All measures of all heads of a run, by group; ValueError where there are no weights."""
     return _on_this_input(handle, run.key, run.trace)
 
 
 @kept
-def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Found]:
+def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Measures]:
     return on_input(runs.runnable(handle), _trace)
 
 
@@ -64,7 +64,7 @@ class Surveying(Work):
         self.n_done += 1
         return self.n_done < len(self.samples)
 
-    def measured(self, group: str) -> Found:
+    def measured(self, group: str) -> Measures:
         """The measures of a group over the windows so far; empty before the first."""
         return averages_of(self.sums[group]) if group in self.sums else {}
 
@@ -98,7 +98,7 @@ def _text_file(place: str) -> Path:
 
 
 @kept
-def of_weights(handle: ModelHandle) -> Found:
+def of_weights(handle: ModelHandle) -> Measures:
     """The copying score, which needs no input; empty for a model that has none."""
     return of_model(runs.runnable(handle).model)
 

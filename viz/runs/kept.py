@@ -68,7 +68,7 @@ class Kept:
         self, asked: Hashable, work_out: Callable[[], object], coming: "Future[object]"
     ) -> object:
         try:
-            found = work_out()
+            answer = work_out()
         except Exception as error:
             self._coming.pop(asked)
             coming.set_exception(error)
@@ -78,14 +78,14 @@ class Kept:
             coming.cancel()
             raise
         with self._lock:
-            self._keep(asked, found)
+            self._keep(asked, answer)
             self._coming.pop(asked)
-        coming.set_result(found)
-        return found
+        coming.set_result(answer)
+        return answer
 
-    def _keep(self, asked: Hashable, found: object) -> None:
+    def _keep(self, asked: Hashable, answer: object) -> None:
         """Runs of long texts do not count: the last ones stay, since pages ask again and again."""
-        self._answers[asked] = found, bytes_of(found)
+        self._answers[asked] = answer, bytes_of(answer)
         sizes = {key: n for key, (_, n) in self._answers.items()}
         large = [key for key, n in sizes.items() if n > self.budget / 2]
         gone = large[:-MOST_LARGE]
@@ -136,16 +136,16 @@ class Asked(Generic[Answer]):
 
     def __init__(self, ask: Callable[[], Answer]) -> None:
         self._ask = ask
-        self._found: Callable[[], Answer | None] = lambda: None
+        self._kept: Callable[[], Answer | None] = lambda: None
 
     @property
     def answer(self) -> Answer:
         """The same one for as long as it is kept."""
-        found = self._found()
-        if found is None:
-            found = self._ask()
-            self._found = weakref.ref(found)
-        return found
+        answer = self._kept()
+        if answer is None:
+            answer = self._ask()
+            self._kept = weakref.ref(answer)
+        return answer
 
 
 def bytes_of(value: object) -> int:

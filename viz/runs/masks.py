@@ -25,8 +25,8 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     is_pad = np.arange(len(ids)) >= len(ids) - n_pads
     tokens = with_pads(runs.tokenizer(handle).token_strings(ids), is_pad)
     trace = capture(model, ids, tokens, cells)
-    found = runs.runnable(handle)
-    checking = begin(trace, lambda trace: found.check(trace, cells))
+    loaded = runs.runnable(handle)
+    checking = begin(trace, lambda trace: loaded.check(trace, cells))
     offers = runs.opened(handle).offers | trace.offers
     return runs.Run(trace, checking, offers)
 
@@ -49,7 +49,7 @@ def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: boo
 
     The end-of-text token is the pad token, as users of GPT-2 have it.
     """
-    found = runs.tokenizer(handle)
-    how = Padding(pad_id=found.end_id, left=left, is_masked=is_masked)
+    tokenizer = runs.tokenizer(handle)
+    how = Padding(pad_id=tokenizer.end_id, left=left, is_masked=is_masked)
     check = runs.runnable(handle).check
-    return run_padded(runs.decoder(handle), sentences, how, found.token_strings, check)
+    return run_padded(runs.decoder(handle), sentences, how, tokenizer.token_strings, check)

@@ -38,10 +38,10 @@ def patch(request: Request) -> Patched:
 
     ValueError for different numbers of tokens.
     """
-    found = runs.runnable(request.handle)
+    loaded = runs.runnable(request.handle)
     base, source = as_given(request.base), as_given(request.source)
     with one_thread():
-        patched = begin(Pair(found.model, base, source, request.metric, request.stack))
+        patched = begin(Pair(loaded.model, base, source, request.metric, request.stack))
     give_back_freed_memory()  # what gradients took
     return patched
 
@@ -85,12 +85,12 @@ def with_alike_words(
 
 def _with_token(handle: ModelHandle, ids: Ids, place: int, token: int) -> str:
     """The text with one token exchanged; empty where it is no word or is read as other tokens."""
-    found = runs.tokenizer(handle)
-    word = found.name(token)
+    tokenizer = runs.tokenizer(handle)
+    word = tokenizer.name(token)
     changed = (*ids[:place], token, *ids[place + 1 :])
     if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
         return ""
-    written = found.decode(list(changed))
+    written = tokenizer.decode(list(changed))
     return written if ids_of(handle, written) == changed else ""
 
 

@@ -53,12 +53,12 @@ class Answers:
     def _pixels(self, text: object) -> bytes:
         expected = self.size**2
         try:
-            found = base64.b64decode(text if isinstance(text, str) else "", validate=True)
+            pixels = base64.b64decode(text if isinstance(text, str) else "", validate=True)
         except ValueError:
-            found = b""
-        if len(found) != expected:
-            raise ValueError(f"the picture has {len(found)} pixels; expected {expected}")
-        return found
+            pixels = b""
+        if len(pixels) != expected:
+            raise ValueError(f"the picture has {len(pixels)} pixels; expected {expected}")
+        return pixels
 
     def _trace(self, pixels: bytes) -> Trace:
         """The capture of a picture; the last one is kept, for its other rows."""
@@ -96,6 +96,6 @@ def shuffled(handle: ModelHandle, pixels: bytes, order: tuple[int, ...]) -> np.n
 
 
 def _picture(pixels: bytes) -> np.ndarray:
-    found = np.frombuffer(pixels, np.uint8)
-    side = int(len(found) ** 0.5)
-    return found.reshape(side, side) / np.float32(255)
+    flat = np.frombuffer(pixels, np.uint8)
+    side = int(len(flat) ** 0.5)
+    return flat.reshape(side, side) / np.float32(255)

@@ -48,8 +48,8 @@ def _has_scheme(handle: ModelHandle, scheme: str) -> bool:
 def trained_window(handle: ModelHandle) -> int | None:
     """Tokens in a window of training, as the card of a checkpoint says; None if it does not."""
     card = find_folder(handle.name) / "card.md"
-    found = TRAINED_ON.search(card.read_text(encoding="utf-8")) if card.is_file() else None
-    return int(found[1].replace(",", "")) if found else None
+    match = TRAINED_ON.search(card.read_text(encoding="utf-8")) if card.is_file() else None
+    return int(match[1].replace(",", "")) if match else None
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -78,12 +78,12 @@ def differing(family: Family) -> dict[str, dict[str, object]]:
 
 def sizes(family: Family) -> str:
     """Of what sizes the models of the family are, in words."""
-    found = {
+    pairs = {
         (config["n_layers"], config["n_heads"])
         for config in map(_config, family.values())
         if config
     }
-    shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(found)]
+    shapes = [f"{n_layers} layers × {n_heads} heads" for n_layers, n_heads in sorted(pairs)]
     if len(shapes) == 1:
         return f"models of {shapes[0]}"
     return f"models of other sizes: {', '.join(shapes)}"

@@ -93,14 +93,14 @@ def agreement_of(
     handle: ModelHandle, examples: tuple[Example, ...], picked: Picked, *, is_input: bool
 ) -> Agreement:
     """Of the strongest links in a pattern with those by hand, over all examples together."""
-    found: set[Link] = set()
+    found_links: set[Link] = set()
     sure: set[Link] = set()
     for number, (source, target, links) in enumerate(examples):
         pair = aligned(handle, source, target)
         matrix = between_words(picked(pair.patterns), pair, is_input=is_input)
-        found |= {(number, *link) for link in strongest_links(matrix)}
+        found_links |= {(number, *link) for link in strongest_links(matrix)}
         sure |= {(number, *link) for link in links}
-    return agreement(found, sure)
+    return agreement(found_links, sure)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

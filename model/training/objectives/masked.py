@@ -44,18 +44,16 @@ def hide(
     return Examples({"ids": given}, torch.where(chosen, ids, IGNORED))
 
 
-def hidden_windows(
-    tokenizer: Tokenizer, text: str, seq_len: int, batch_size: int = 32, seed: int = 0
-) -> Iterator[Examples]:
-    """A text in windows, 15 % of its tokens hidden behind [MASK]; the same ones for a seed.
+def hidden_windows(tokenizer: Tokenizer, text: str, seq_len: int) -> Iterator[Examples]:
+    """A text in windows, 15 % of its tokens hidden behind [MASK], each time the same ones.
 
     The tokens after the last whole window are left out.
     """
     ids = torch.tensor([tokenizer.end_id, *tokenizer.encode_documents(text)])
     length = min(seq_len, len(ids))
     windows = ids[: len(ids) // length * length].view(-1, length)
-    generator = torch.Generator().manual_seed(seed)
-    for rows in windows.split(batch_size):
+    generator = torch.Generator().manual_seed(0)
+    for rows in windows.split(32):
         yield hide(rows, tokenizer, generator, hidden=1.0)
 
 

@@ -7,6 +7,7 @@ import torch
 from model import reference
 from model.analysis.ablation import (
     CLASS,
+    KEPT,
     Part,
     Targets,
     Values,
@@ -20,12 +21,12 @@ from model.analysis.ablation import (
     pruned,
     single_costs,
     sizes_of,
-    values_of,
 )
 from model.analysis.ablation import Step as PruningStep
+from model.analysis.branching import logits_at, values_of
 from model.analysis.interventions import run_rows
 from model.capture import capture, capture_image, capture_translation
-from model.tap import Editor, Recorder
+from model.tap import Editor, Recorder, attach
 from model.trace import Trace
 from model.verify.independent import check_independently, edited
 from tests.model.builders import (
@@ -129,14 +130,14 @@ def put_there(text: str, way: str, own: Values, other: Values) -> tuple[str, tup
 @pytest.mark.parametrize("name", MODELS)
 def test_each_edit_is_an_independent_forward_with_that_changed(name: str, way: str) -> None:
     model, given, other = MODELS[name]
-    own, others = values_of(model, given), values_of(model, other)
+    own, others = (values_of(model, text, KEPT) for text in (given, other))
     plain = trace_of(name, [])
     for texts in [*([text] for text in parts_of(name)), parts_of(name)[:3]]:
         parts = [part_of(text, sizes(name)) for text in texts]
         assert [part.text for part in parts] == texts
         edits = edits_of(parts, way, own, others)
         recorder = Recorder()
-        run_rows(model, given, [edits], [recorder])
+        logits_at(model, given, 0, attach(Editor(*edits), recorder))
         for text in texts:
             place, index, value = put_there(text, way, own, others)
             there = recorder.values[place][0][index]

@@ -48,24 +48,6 @@ def test_steps_are_those_of_the_forward_pass(changes: dict[str, object]) -> None
     assert len(identities(found)) == 4
 
 
-@pytest.mark.parametrize("changes", VARIANTS)
-def test_a_norm_is_given_what_it_divides(changes: dict[str, object]) -> None:
-    """Its tapped statistics are those of what `given` says it was given."""
-    model = tiny_model(**changes)
-    found, recorder = run_inside(model, IDS, layer=1), Recorder()
-    with torch.inference_mode():
-        model(torch.tensor([IDS]), tap=attach(recorder))
-    for part, made in found.main_norms.items():
-        norm = f"{part}_norm"
-        numbers = statistics(found.given(made)[3], found.norms[made].eps)
-        gain = model.blocks[1].get_parameter(f"{norm}.gain").detach()
-        np.testing.assert_allclose(found.norms[made].gain, gain, atol=1e-5)
-        for name in ("mean", "deviation", "rms"):
-            tapped = recorder.values.get(f"decoder.blocks.1.{norm}.{name}")
-            if tapped is not None:
-                assert getattr(numbers, name) == pytest.approx(tapped[0, 3].item(), abs=1e-5)
-
-
 # By family, how many matrices make its neurons; none where experts do.
 OF_NEURONS = {
     **dict.fromkeys(("gpt2", "gpt_neox", "opt", "phi"), 1),
@@ -126,7 +108,11 @@ def test_an_identity_that_is_broken_shows() -> None:
     assert errors["resid_post = resid_mid + ffn_out"] > 0.01
 
 
-def test_norms_are_those_of_torch() -> None:
+def test_norms_are_those_of_torch_and_of_one_vectors_statistics() -> None:
+    numbers, small = statistics(np.array([1.0, 3.0, 5.0]), 1e-1), np.array([1.0, 3.0, 5.0])
+    by_hand = (small - numbers.mean) / numbers.deviation, small / numbers.rms
+    for kind, expected in zip(("layer", "rms"), by_hand, strict=True):
+        np.testing.assert_allclose(normed(small[None], kind, 1e-1)[0], expected)
     x = np.random.default_rng(1).normal(2, 3, (5, 7))
     given = torch.from_numpy(x)
     expected = {

@@ -10,13 +10,14 @@ import pytest
 from model import reference
 from model.analysis.ablation import (
     EVERYTHING,
+    KEPT,
     Values,
     edits_of,
     everything_off,
     part_of,
     sizes_of,
-    values_of,
 )
+from model.analysis.branching import values_of
 from model.commands import ablate, attribute
 from model.data.tokenizer import MASK
 from model.sources import checkpoint
@@ -94,7 +95,7 @@ def test_another_text_stands_in(tmp_path: Path, command: Command) -> None:
     words = ("--text", SENTENCE, "--off", part, "--way", "other", "--other", other)
     answer = json.loads(command(ablate, "--checkpoint", folder, *words).out[-1])
     loaded = checkpoint.load(folder, "cpu")
-    there = values_of(loaded.model, loaded.tokenizer.encode(other))
+    there = values_of(loaded.model, loaded.tokenizer.encode(other), KEPT)
     expected = loss_of(folder, part, other=there).mean()
     assert answer["loss_off"] == pytest.approx(expected, rel=1e-5)
 

@@ -9,8 +9,6 @@ import torch
 
 from model.architectures.decoder import DecoderTransformer
 from model.decoding.beam import BeamStep, Candidate, beam_search, normalised_score
-from model.decoding.filters import GREEDY
-from model.decoding.sampling import generate
 from model.masks import MASKS
 from model.positions import POSITIONS
 from tests.model.builders import GROUPED, tiny_model
@@ -60,17 +58,6 @@ def test_a_beam_as_wide_as_the_vocabulary_or_wider_is_exact_over_two_tokens(
     for width in (V, 2 * V + 1):
         steps = searched(model, beam_width=width, **options)
         assert steps[-1].winner.ids == best_of_all(model, 2, alpha, end_id)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_width_1_is_greedy(seed: int) -> None:
-    model = tiny_model(seed)
-    for end_id in (None, 5):
-        options = {"max_new_tokens": 8, "end_id": end_id}
-        greedy = [step.token_id for step in generate(model, PROMPT, GREEDY, **options)]
-        steps = searched(model, beam_width=1, length_penalty=1.0, **options)
-        assert list(steps[-1].winner.ids) == greedy
-        assert len(steps) == len(greedy)
 
 
 @pytest.mark.parametrize(("position", "mask"), list(zip(POSITIONS, MASKS, strict=False)))

@@ -16,7 +16,7 @@ from model.tap import Recorder, attach
 from tests.model.builders import GROUPED, causal_rows, tiny_config, tiny_ids, tiny_model
 
 T = 9
-MASK_SIZES = {"window": 3, "prefix_len": 4}
+MASK_SIZES = {"window": 3, "prefix_len": 4, "n_global": 2}
 PIECES = [(4, 5, 6, 7, 8, 9), (4, 9), (5, 6, 9), (8, 9), (9,)]  # each prefill covers the prefix
 
 

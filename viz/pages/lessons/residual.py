@@ -41,10 +41,10 @@ def _networks(name: str, view: View) -> Numbers:
         chart = gradient_lines(places, {NAMES[kind]: lengths(kind) for kind in KINDS}, title, x)
         layout.show_chart(chart, key=f"depth-{name}")
 
-    gradual.draw(work, figure, lambda: f"{len(work.found)} of {work.n_networks} networks.")
+    gradual.draw(work, figure, lambda: f"{len(work.lengths)} of {work.n_networks} networks.")
     formula = formulas.through_residual()
     inspector.formula("model.blocks.Block", formula.latex, formula.reference)
-    if work.found:
+    if work.lengths:
         inspector.export(view, {"Gradients by depth": partial(_csv, work)})
     if not work.is_done:
         return {}
@@ -59,7 +59,7 @@ def _csv(work: Measuring) -> bytes:
     """All networks that are measured, a row for each block."""
     rows = (
         {"network": NAMES[kind], "blocks": depth, "before block": i, "gradient": length}
-        for (kind, depth), found in work.found.items()
+        for (kind, depth), found in work.lengths.items()
         for i, length in enumerate(found)
     )
     return tables.csv([*rows])

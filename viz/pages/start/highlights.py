@@ -2,7 +2,7 @@
 
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
-from model.analysis.findings import Copied, Found, copied, heaviest_arrow, settled_from
+from model.analysis.findings import Copied, Edge, copied, heaviest_arrow, settled_from
 from viz import runs
 from viz.digits import digits, equals
 from viz.frame import links
@@ -19,12 +19,12 @@ Highlight = tuple[Said, Said, str]  # its title, what the numbers say, and the a
 
 def highlights(view: View) -> list[Highlight]:
     """A copy that a head looks for, the layer that has the answer, and the heaviest arrow."""
-    found = [_induction(view), _settled(view), _most_carried(view)]
-    return [one for one in found if one is not None]
+    of_all = (_induction(view), _settled(view), _most_carried(view))
+    return [one for one in of_all if one is not None]
 
 
 @kept
-def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Found | None:
+def _heaviest(key: str, handle: runs.ModelHandle, _run: runs.Run) -> Edge | None:
     model, records = ablating.model_of(handle), _run.trace.attention
     return heaviest_arrow(records, [value_norms(record, model) for record in records])
 
@@ -37,14 +37,14 @@ def _copied(key: str, _run: runs.Run) -> Copied | None:
 def _induction(view: View) -> Highlight | None:
     """The induction head, and what it copies; None where none is named or nothing is copied."""
     run = view.run
-    found = _copied(run.key, run)
-    if found is None:
+    copy = _copied(run.key, run)
+    if copy is None:
         return None
-    edge, role = found.edge, found.role
+    edge, role = copy.edge, copy.role
     probability = probability_of(run, edge.query, int(run.trace.ids[edge.key]))
     said = [
         f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
-        f"token before. At {found.n_predicted} of {role.n_queries} repeats the model predicts "
+        f"token before. At {copy.n_predicted} of {role.n_queries} repeats the model predicts "
         "that token next: from ",
         *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
         f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.",
@@ -77,30 +77,30 @@ def _most_carried(view: View) -> Highlight | None:
     """The arrow that adds the longest vector; None where no query has a choice."""
     if "weights" not in view.offers:
         return None
-    found = _heaviest(view.run.key, view.handle, view.run)
-    if found is None:
+    edge = _heaviest(view.run.key, view.handle, view.run)
+    if edge is None:
         return None
-    pattern = view.run.trace.record(found.site).pattern
-    weight = digits(float(pattern[found.head, found.query, found.key]), 2)
+    pattern = view.run.trace.record(edge.site).pattern
+    weight = digits(float(pattern[edge.head, edge.query, edge.key]), 2)
     said = [
-        *(*_token(view, found.query), " → ", *_token(view, found.key)),
-        f" adds a vector of length {digits(found.value, 1)}, the longest of all: its weight "
+        *(*_token(view, edge.query), " → ", *_token(view, edge.key)),
+        f" adds a vector of length {digits(edge.value, 1)}, the longest of all: its weight "
         f"{weight}, times its value through W_O.",
     ]
-    return f"{_name(view, found)} carries most", said, _cell(view, found)
+    return f"{_name(view, edge)} carries most", said, _cell(view, edge)
 
 
 def _token(view: View, place: int) -> list[Piece]:
     return ["“", Word(token_labels(view.tokens)[place]), f"” ({place})"]
 
 
-def _name(view: View, found: Found) -> str:
-    module = found.site.address.rpartition(".")[2]
-    part = Part(found.site.stack, module, found.site.layer, found.head)
+def _name(view: View, edge: Edge) -> str:
+    module = edge.site.address.rpartition(".")[2]
+    part = Part(edge.site.stack, module, edge.site.layer, edge.head)
     return name_of(part, view.run.trace)
 
 
-def _cell(view: View, found: Found) -> str:
+def _cell(view: View, edge: Edge) -> str:
     """The address of an edge on Attention."""
-    where = {"layer": found.site.layer, "head": found.head}
-    return links.to(view, "Attention", **where, cell=f"{found.query}-{found.key}")
+    where = {"layer": edge.site.layer, "head": edge.head}
+    return links.to(view, "Attention", **where, cell=f"{edge.query}-{edge.key}")
