@@ -481,6 +481,7 @@ def test_python_answers_questions_in_the_app(bare: Page) -> None:
     assert bare.evaluate("ask({wants: 200})") == "an answer"
     assert bare.evaluate("ask({wants: 400})") == "in words"
     assert bare.evaluate("ask({wants: 404})") == "The app did not answer (404)"
+    assert bare.evaluate("ask({wants: 204})") == "The page has changed meanwhile"
     bare.unroute("**/kit/answers/a-key")
 
 
