@@ -208,7 +208,9 @@ def _leave(
         page.unroute_all()
         if not stays:
             page.goto("about:blank")
-        page.emulate_media(color_scheme="light")
+        page.emulate_media(
+            color_scheme="light", forced_colors="none", reduced_motion="no-preference"
+        )
         page.set_viewport_size(VIEWPORT)
         page.mouse.move(1, 1)
 

@@ -51,6 +51,8 @@ def test_type_click_pin_read(page: Page) -> None:
     for row, column in [(9, 4), (11, 0), (5, 5)]:
         pin(page, row, column)
         expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
+        title = page.locator(".hl-cell-title bdi")
+        expect(title).to_have_text([token_labels(trace.tokens)[i] for i in (row, column)])
         steps = {
             name: x[row, column] for name, x in steps_of(record, 1).items() if name != "output"
         }
@@ -59,8 +61,6 @@ def test_type_click_pin_read(page: Page) -> None:
         assert number(page, "masked") == pytest.approx(steps["scaled"], abs=1e-4)
         assert number(page, "weights") == pytest.approx(steps["weights"], abs=1e-4)
         assert number(page, "output") == pytest.approx(record.z[1, row, 0], abs=1e-4)
-        title = page.locator(".hl-cell-title bdi")
-        expect(title).to_have_text([token_labels(trace.tokens)[i] for i in (row, column)])
     page.wait_for_url(re.compile("cell=5-5"))
     settle(page)
     assert (picked(page, "Layer"), picked(page, "Head")) == ("L4", "H1")

@@ -8,25 +8,35 @@ from model.capture import capture
 from model.tap import Editor
 from model.trace import Trace
 from tests.model.builders import set_head, set_weight, softmax
-from tests.screen import PLACE, TOM, drawn, query, settle, settling, visit
+from tests.screen import DRAWN, PLACE, TOM, drawn, query, settle, settling, visit
 from tests.viz.builders import stories, stories_trace
 
 GIRL = "The girl lost the ball, so"
+NEAR = f"""([key, expected]) => {{
+    const [found] = ({DRAWN})(key);
+    return found?.length === expected.length
+        && expected.every((value, i) => Math.abs(value - found[i]) <= 1e-4);
+}}"""
+
+
+def finish(page: Page) -> None:
+    """Wait until all is measured: a page settles between pieces."""
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    settle(page)
 
 
 def click(page: Page, key: str, row: int, column: int) -> None:
-    """Click a cell of a map, or a bar, once all of it is there: a page settles between pieces."""
-    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    """Click a cell of a map, or a bar, once all of it is there."""
+    finish(page)
     page.evaluate(PLACE, [key, 0, row, column])
     settle(page)  # a figure that was out of sight is drawn once it is scrolled to
     with settling(page):
         page.mouse.click(*page.evaluate(PLACE, [key, 0, row, column]))
 
 
-def expect_drawn(page: Page, key: str, expected: np.ndarray, trace: int = 0) -> None:
-    """A figure shows these numbers."""
-    settle(page)
-    np.testing.assert_allclose(drawn(page, key)[trace], expected, atol=1e-4)
+def expect_drawn(page: Page, key: str, expected: np.ndarray) -> None:
+    """Wait until the bars of a figure have these lengths."""
+    page.wait_for_function(NEAR, arg=[key, expected.tolist()])
 
 
 def losses(trace: Trace) -> np.ndarray:
@@ -41,7 +51,7 @@ def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
     ids, tokens, model = before.ids.tolist(), before.tokens, stories().model
     click(page, "head-costs", 0, 7)
     expect(page.get_by_text("Off, set to zero: L0 H7.")).to_be_visible()
-    assert query(page)["off"] == "decoder.attn.0.7"
+    page.wait_for_url("**/*off=decoder.attn.0.7")
     first = set_head("decoder.blocks.0.attn", 7)
     after = capture(model, ids, tokens, attachments=[Editor(first)])
     expect_drawn(page, "loss-change", losses(after) - losses(before))
@@ -61,6 +71,7 @@ def test_a_head_and_an_arrow_are_switched_off_and_on(page: Page) -> None:
 
 def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> None:
     visit(page, page="Patching", sentence=GIRL)
+    finish(page)
     (stream,) = drawn(page, "patched-resid-pre")
     assert stream[0].argmax() == 1
     assert stream[0, 1] == pytest.approx(1, abs=1e-4)

@@ -163,6 +163,7 @@ def at_rest(page: Page) -> None:
 
 
 def test_home_s_list_is_the_model_s_at_the_sliders_settings(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")  # its film is played elsewhere
     visit(page, page="Home", sentence=TOM, top_p="1.0")
     at_rest(page)
     slider = page.get_by_role("slider", name="Temperature")

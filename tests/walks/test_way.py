@@ -94,7 +94,7 @@ STYLES = "(elements, name) => elements.map(element => getComputedStyle(element)[
 
 
 def test_shades_and_choices_are_seen_with_colours_for_contrast(page: Page) -> None:
-    page.emulate_media(forced_colors="active")
+    page.emulate_media(forced_colors="active", reduced_motion="reduce")
     arrive(page, page="Home", sentence=TOM)
     page.locator("[data-drawn$='home rests']").wait_for()
     words = page.locator(".hl-home-tokens button")
@@ -112,7 +112,6 @@ def test_shades_and_choices_are_seen_with_colours_for_contrast(page: Page) -> No
     drawn_in = {color for n, color in slider.convert("RGB").getcolors(9999) or [] if n > 50}
     assert tuple(bytes.fromhex(theme.LIGHT.accent[1:])) in drawn_in, "the knob"
     assert len(drawn_in) > 2, "the track on both sides of it"
-    page.emulate_media(forced_colors="none")
 
 
 # What a browser's translator does with all texts that may be translated, those to come too.

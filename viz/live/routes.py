@@ -44,7 +44,8 @@ def _not_found(what: str) -> Response:
 
 
 def _let_go() -> Response:
-    """An array is gone, or never was: the browser has the page run again.
+    """An array is gone, or never was: the browser has the page run again. What answers goes with
+    the run of the page that it was of; the browser may not have heard of the next one yet.
 
     That is no fault, so it is no 404, which a browser's console would list as one.
     """
@@ -56,7 +57,7 @@ async def _answer(request: Request) -> Response:
     answers = store.answers(request.path_params["key"])
     asked = await _asked(request)
     if answers is None:
-        return _not_found("part")
+        return _let_go()
     if asked is None:
         return PlainTextResponse("what is asked is a short JSON object", status_code=400)
     try:

@@ -72,9 +72,6 @@ export class Writer extends Instrument {
     this.newest = button("To the next token", () => this.go(this.data.labels.length));
     this.feed = this.#makeFeed();
     root.replaceChildren(this.#layOut());
-    this.lifetime.watchSize(root, () => {
-      if (this.data) this.redraw();
-    });
   }
 
   #makeFeed() {

@@ -108,7 +108,7 @@ export class Heads {
 
   /** @param {Head} head */
   #keep(head) {
-    this.#dwell();
+    this.#stay();
     this.home.point(head);
     this.home.grow();
     this.home.pin();
@@ -125,6 +125,12 @@ export class Heads {
     this.#leave = this.home.lifetime.timeout(() => this.home.rest(), LEAVE_MS);
   }
 
+  /** Whatever the mouse did a moment ago. */
+  #stay() {
+    this.#dwell();
+    this.#leave();
+  }
+
   /** @param {KeyboardEvent} event */
   #step(event) {
     const { home } = this;
@@ -132,6 +138,7 @@ export class Heads {
     const move = MOVES[event.key];
     if (event.key === "Enter" && home.focus) this.#keep(home.focus);
     else if (move) {
+      this.#stay();
       const first = home.screen.flow?.page.from ?? 0;
       const before = home.focus ?? { column: first - move[0], head: -move[1] };
       const column = clamp(before.column + move[0], 0, columns.length - 1);
