@@ -197,7 +197,7 @@ def test_order_of_mask_and_softmax() -> None:
 def test_one_token_is_not_compared_with_itself(view: str) -> None:
     app = open_view(view, sentence="Tom")
     assert lines(app, "error") == []
-    assert note_with(app, "hides nothing" if view == "order" else "neither past nor future")
+    assert note_with(app, "hides nothing" if view == "order" else "One token is too few")
     assert not re.search(r"\d\.\d|NaN|from", lesson(app))
 
 

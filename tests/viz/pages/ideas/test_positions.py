@@ -228,7 +228,7 @@ def test_alibi_tab_shows_slopes_bias_and_what_they_do() -> None:
 )
 def test_one_token_is_not_compared_with_itself(scheme: str, scene: str) -> None:
     app = open_tab(scheme, sentence="Tom", scene=scene)
-    assert any("neither past nor future" in line for line in lines(app, "note"))
+    assert any("One token is too few" in line for line in lines(app, "note"))
     assert not re.search(r"\d\.\d", lesson(app))
 
 

@@ -22,4 +22,5 @@ PAGE = Page(
     needs=("decoder", "text", "vocabulary", "logits", "mask"),
     scenes=SCENES,
     wide=tuple(SCENES),
+    needs_two=("leak", "loss"),
 )

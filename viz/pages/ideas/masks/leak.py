@@ -14,14 +14,12 @@ from viz.frame.page import Numbers
 from viz.frame.said import Word
 from viz.frame.view import View
 from viz.labels import visible
-from viz.pages.ideas import of_several
 from viz.pages.ideas.masks.shared import hides_nothing
 from viz.runs import masks
 
 WITH, WITHOUT = "with its mask", "without a mask"
 
 
-@of_several
 def draw_loss(view: View) -> Numbers:
     """The loss and where attention goes, with the model's own mask and without any."""
     own, everything = _both(view)
@@ -86,7 +84,6 @@ def _leakage(n_ahead: int, n: int) -> str:
     )
 
 
-@of_several
 def draw(view: View) -> Numbers:
     """Change the last token: what was predicted before it must not change."""
     own, everything = _both(view)

@@ -172,4 +172,5 @@ PAGE = Page(
     needs=("decoder", "text", "residuals"),
     checks=checks,
     is_in_scenes=True,
+    needs_two=("scores", "pattern", "distances", "open", "masked"),
 )

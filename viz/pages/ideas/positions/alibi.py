@@ -15,7 +15,6 @@ from viz.frame.said import Word
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.labels import token_labels
-from viz.pages.ideas import of_several
 from viz.runs import positions
 
 
@@ -83,7 +82,6 @@ def bias(view: View) -> Numbers:
     }
 
 
-@of_several
 def pattern(view: View) -> Numbers:
     """The pattern as the model runs, and with the same scores without the bias."""
     plain, head, mask = without_bias(view.record, view.head), view.head_name, view.record.mask
@@ -105,7 +103,6 @@ def pattern(view: View) -> Numbers:
     }
 
 
-@of_several
 def distances(view: View) -> Numbers:
     """How far each head of the layer attends, with the bias and without."""
     record, heads = view.record, range(view.group.n_heads)

@@ -14,7 +14,6 @@ from viz.frame.settings import OTHER_TOKEN, SENTENCE, TOKEN
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
 from viz.labels import visible
-from viz.pages.ideas import of_several
 from viz.runs import positions
 
 DOG = "dog bites man"
@@ -78,7 +77,6 @@ def _verdict(order: tuple[int, ...], error: float) -> str:
     return f"Relative to that, {digits(error, 2)}: the order makes a difference."
 
 
-@of_several
 def unmasked(view: View) -> Numbers:
     """Outputs in both orders where every token attends to every token."""
     numbers = _outputs(view, "no-mask", is_masked=False)
@@ -87,4 +85,4 @@ def unmasked(view: View) -> Numbers:
     return numbers
 
 
-masked = of_several(partial(_outputs, key="causal", is_masked=True))
+masked = partial(_outputs, key="causal", is_masked=True)

@@ -19,7 +19,6 @@ from viz.frame.view import View
 from viz.kit.parts.rotation import ActualScore, Rotation, rotation_part
 from viz.labels import token_labels
 from viz.live import component
-from viz.pages.ideas import of_several
 from viz.pages.ideas.positions.added import wave_formula
 from viz.runs import positions
 from viz.runs.kept import held
@@ -130,7 +129,6 @@ def _pair_picker(view: View) -> tuple[int, int]:
     return query, controls.token(OTHER_TOKEN.given(label="Key token"), view.tokens, its_key, name)
 
 
-@of_several
 def scores(view: View) -> Numbers:
     """Scores had nothing been rotated, and as the model has them."""
     record, (q, k) = view.record, _unrotated(view)
