@@ -42,14 +42,21 @@ def leak_curves(visible_sums: Mapping[str, np.ndarray], text: Sequence[str]) -> 
     return Chart(title, tokens("query", text), sums, lines)
 
 
-def receptive_field_map(layers: np.ndarray, text: Sequence[str], n_layers: int) -> Chart:
+def receptive_field_map(
+    layers: np.ndarray, text: Sequence[str], n_layers: int, within: int | None = None
+) -> Chart:
     """Layers until a token can be influenced by another, (T, T), −1 where never, which is hatched.
 
-    The colours end at the number of layers the model has: beyond it nothing arrives either.
+    The colours end at the number of layers the model has: beyond it nothing arrives either. What
+    takes more layers than `within` is hatched too.
     """
     scale = Scale("layers", 0.0, float(max(n_layers, int(layers.max(initial=1)))))
-    cells = Cells(layers, scale, Hidden(layers < 0, "never: no path through the mask"))
+    hidden = Hidden(layers < 0, "never: no path through the mask")
     title = f"Layers until the column's token can influence the row's (this model: {n_layers})"
+    if within is not None:
+        hidden = Hidden((layers < 0) | (layers > within), f"not within {within}")
+        title = f"What the column's token can influence within {within} of {n_layers} layers"
+    cells = Cells(layers, scale, hidden)
     return Chart(
         title, tokens("influenced by", text), tokens("token", text), [cells], is_square=True
     )

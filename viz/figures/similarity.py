@@ -20,9 +20,9 @@ SHADOW = Pen("frame", width=6, symbol=None, opacity=0.35)
 def arrows(a: np.ndarray, b: np.ndarray, foot: np.ndarray, colors: Palette) -> go.Figure:
     """Two vectors from 0, (2,) each, and from b a line at a right angle onto a's line.
 
-    The shapes are handles at their ends, which can be dragged.
+    The shapes are handles at their ends, which can be dragged; turned, they stay within the axes.
     """
-    reach = max(LEAST_REACH, 1.1 * float(np.abs([a, b, foot]).max()))
+    reach = max(LEAST_REACH, 1.1 * float(np.linalg.norm([a, b], axis=-1).max()))
     x, y = (Axis(name, ends=(-reach, reach)) for name in ("x", "y"))
     (x0, y0), (x1, y1) = b, foot
     dropped = Line([x0, x1], [y0, y1], "b onto a’s line", GUIDE, in_legend=False)

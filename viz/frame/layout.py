@@ -141,12 +141,16 @@ def show_chart(
     inspector.offer(key, chart)
 
 
-def show_charts(charts: Mapping[str, Chart]) -> None:
-    """Draw two charts side by side, by their keys; maps leave room for words on the screen."""
+def show_charts(charts: Mapping[str, Chart], **plays: Sequence[Chart]) -> None:
+    """Draw two charts side by side, by their keys; maps leave room for words on the screen.
+
+    `plays` are shown before the one of their key, as in `show_chart`.
+    """
     columns = two_up(next(iter(charts)))
     for column, (key, chart) in zip(columns, charts.items(), strict=True):
         with column:
-            show_chart(replace(chart, height=BESIDE) if chart.cells else chart, key=key)
+            chart = replace(chart, height=BESIDE) if chart.cells else chart
+            show_chart(chart, key=key, plays=plays.get(key, ()))
 
 
 def _show(

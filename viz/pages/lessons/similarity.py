@@ -78,6 +78,7 @@ def _vectors(view: View) -> Numbers:
     layout.show_figure(
         arrows(a, scaled, foot(a, scaled), view.colors),
         key="two-vectors",
+        plays=[arrows(a, b, foot(a, b), view.colors) for b in _turned(a, scaled)],
         on_pick=lambda place: _drag(place, times),
         alt="Two arrows from 0: a to {} and b to {}; dot product ".format(*ends)
         + f"{digits(alike.product, 3)}.",
@@ -99,6 +100,14 @@ def _vectors(view: View) -> Numbers:
         "after": digits(alike.product, 2),
         "cosine": f"stays at {digits(alike.cosine, 2)}" if all(alike.lengths) else none,
     }
+
+
+def _turned(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
+    """b on its way from the direction of a to its own."""
+    start, end = (float(np.arctan2(y, x)) for x, y in (a, b))
+    n = scenes.MOST_TURNS + 1
+    angles = [start + (end - start) * turn / (n - 1) for turn in scenes.turns(n)]
+    return [np.linalg.norm(b) * np.array([np.cos(x), np.sin(x)]) for x in angles]
 
 
 def _drag(place: component.Place, times: float) -> None:

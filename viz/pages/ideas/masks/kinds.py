@@ -86,7 +86,8 @@ def draw_reach(view: View) -> Numbers:
         {
             "reach": receptive_field_map(layers, tokens, n_layers),
             "known": receptive_field_curve(sizes, n_layers, n_tokens),
-        }
+        },
+        reach=[receptive_field_map(layers, tokens, n_layers, n) for n in scenes.turns(longest + 1)],
     )
     inspector.formula("model.analysis.masking.layers_to_reach")
     inspector.source("model.analysis.masking.layers_to_reach")
