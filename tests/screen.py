@@ -50,7 +50,6 @@ CHARTS = {
         "sublayer-costs",
         "pattern-before",
         "answers",
-        "loss-change",
         "neurons-off",
     ],
     "Embeddings and similarity": ["nearest-cosine", "nearest-dot-product"],

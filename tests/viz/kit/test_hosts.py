@@ -51,6 +51,8 @@ LAST_MAP = """node => {
 }"""
 
 # The mouse leaves the tokens, and a key chooses a head right after it; ends when the mouse is over.
+WITHOUT_ROOM = """addEventListener('DOMContentLoaded', () => document.head.append(Object.assign(
+    document.createElement('style'), {id: 'no-room', textContent: '.hl-home {display: none}'})))"""
 LEFT_FOR_KEYS = """async (maps) => {
     const left = new PointerEvent('pointerleave', {pointerType: 'mouse'});
     document.querySelector('.hl-home-tokens').dispatchEvent(left);
@@ -235,6 +237,20 @@ def test_of_thirty_layers_every_head_is_reached(alone: Page, tmp_path: Path) -> 
     rests.wait_for()
     expect(pager).to_contain_text("Layers 0–9 of 30")
     expect(says).to_contain_text("L4 H7:")
+
+
+def test_the_head_of_an_address_is_large_as_soon_as_there_is_room(
+    alone: Page, tmp_path: Path
+) -> None:
+    trace, path = stories_trace("One day"), tmp_path / "home.html"
+    part = home_part(trace, ["x"] * trace.logits.shape[-1])
+    replace(part, state={**part.state, "at": "decoder.attn.2.4"}).save(path)
+    alone.emulate_media(reduced_motion="reduce")
+    alone.add_init_script(WITHOUT_ROOM)
+    alone.goto(path.as_uri())
+    alone.locator(":not([aria-busy]) > .hl-home .hl-home-next li").first.wait_for(state="attached")
+    alone.evaluate("document.getElementById('no-room').remove()")
+    expect(alone.locator(".hl-home-large .heatmaplayer")).to_be_visible()
 
 
 def test_a_text_that_is_all_written_has_no_buttons_to_write_on(alone: Page, tmp_path: Path) -> None:

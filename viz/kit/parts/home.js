@@ -105,7 +105,7 @@ export class Home {
     model.on("state", () => (this.#newChance(), this.#reopen()), signal);
     model.on("themes", () => this.screen.dress(), signal);
     watchTheme(lifetime, () => this.screen.dress());
-    lifetime.watchSize(this.el, () => this.screen.resize());
+    lifetime.watchSize(this.el, () => (this.screen.resize(), this.#reopen()));
     lifetime.listen(document, "pointerdown", (event) => {
       if (isAside(event.target) && this.isLooking) this.letGo();
     });
@@ -284,10 +284,10 @@ export class Home {
     if (this.model.get("state").at) this.model.choose({ at: "" });
   }
 
-  /** The head that the address names is large, and no other. */
+  /** The head that the address names is large, and no other, as soon as there is room for it. */
   #reopen() {
     const { at, cell } = this.model.get("state");
-    if (!this.run || at === this.#pinned) return;
+    if (!this.run || !this.screen.flow || at === this.#pinned) return;
     this.#pinned = at;
     const head = this.run.headAt(at);
     if (!head) return this.rest();

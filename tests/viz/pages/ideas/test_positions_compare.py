@@ -73,16 +73,17 @@ def test_compare_shows_five_models_on_one_sentence() -> None:
 
 
 def test_the_lesson_counts_the_figures_beside_each_other() -> None:
-    """A step for each tab, in their order: its next step is the next tab."""
+    """A step for each tab, in their order: next is the next tab."""
     app = compared("")
     tabs = app.segmented_control(key="scene").options
     assert (tabs[0], tabs[-1]) == ("A vector per position", "On your sentence")
-    for number, scene in enumerate(SCENES[ALL], 1):
+    names = list(SCENES[ALL])
+    for number, scene in enumerate(names, 1):
         app = compared(scene)
         (card,) = [x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body]
         assert f"Positional encoding · {number} of {len(tabs)}" in card
         assert f"<h2>{tabs[number - 1]}</h2>" in card
-        assert (f"step={number + 1}" in card) == (number < len(tabs))
+        assert all(f"scene={after}" in card for after in names[number : number + 1])
 
 
 def test_compare_reads_the_stored_scores() -> None:

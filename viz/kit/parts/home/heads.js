@@ -122,7 +122,8 @@ export class Heads {
 
   #goSoon() {
     this.#leave();
-    this.#leave = this.home.lifetime.timeout(() => this.home.rest(), LEAVE_MS);
+    const { home } = this;
+    this.#leave = home.lifetime.timeout(() => home.large.isPinned || home.rest(), LEAVE_MS);
   }
 
   /** Whatever the mouse did a moment ago. */

@@ -16,7 +16,7 @@ from viz.figures.positions import (
 )
 from viz.figures.schemes import Part, vector_maps
 from viz.formulas import learned_position, operand, wave_with_numbers, with_base
-from viz.frame import controls, inspector, layout, scenes, verdicts, words
+from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers
 from viz.frame.settings import DIMENSIONS, PICTURE
 from viz.frame.view import View
@@ -55,7 +55,6 @@ def table(view: View) -> Numbers:
         alt = f"Surface of {len(vectors)} position vectors of {vectors.shape[1]} dimensions."
         layout.show_figure(wave_surface(vectors, view.colors), key="wave", alt=alt)
     if config.position == "learned":
-        verdicts.properties(positions.checks(view.handle, view.sentence))
         written = learned_position(scale_embeddings=config.scale_embeddings)
         inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
     else:

@@ -15,7 +15,6 @@ from viz.frame.said import Word
 from viz.frame.settings import SLOPE_HEADS
 from viz.frame.view import View
 from viz.labels import token_labels
-from viz.runs import positions
 
 
 def _formula(view: View) -> None:
@@ -31,9 +30,7 @@ def slopes(view: View) -> Numbers:
     found = head_slopes(n_heads)
     whose = "this model" if n_heads == own else f"a model of {n_heads} head{'s' * (n_heads > 1)}"
     layout.show_chart(slope_bars(found, f"Slopes of {whose}"), key="slopes")
-    if n_heads != own:  # those of the model are among its properties
-        verdicts.properties((check_slopes(found),))
-    verdicts.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties((check_slopes(found),))
     _formula(view)
     return {"ratio": _ratio(n_heads)}
 
