@@ -50,27 +50,20 @@ def _among(values: np.ndarray, head: int) -> dict[str, str | None]:
 
 def _put_together(view: View) -> Numbers:
     """One token's slices side by side, and the matrix they are multiplied by."""
-    record, head, n_heads = view.record, view.head, view.record.n_heads
+    record, head = view.record, view.head
     with scenes.to_set():
         token = controls.token(TOKEN, view.query_tokens, len(view.query_tokens) - 1, "last")
-    before = [h for h in scenes.turns(n_heads) if h != head]
     w_o = np.concatenate(list(_weights(view).outputs)).T  # in one piece, as the file has it
     left, right = layout.two_up("several-token")
     with left:
-        z, title = record.z[:, token], f"z of each head at token {token}"
-        *plays, chart = (side_by_side(z, h, title) for h in (*before, head))
-        layout.show_chart(chart, key="several-z", plays=plays)
+        chart = side_by_side(record.z[:, token], head, f"z of each head at token {token}")
+        layout.show_chart(chart, key="several-z")
     with right:
-        *plays, chart = (
-            output_map(
-                w_o, (h, n_heads), f"W_O, transposed: the framed columns meet {_name(h)}’s z"
-            )
-            for h in (*before, head)
-        )
-        layout.show_chart(chart, key="several-out", plays=plays)
-    formula = formulas.several_heads(n_heads, record.z.shape[-1], len(w_o))
+        title = f"W_O, transposed: the framed columns meet {_name(head)}’s z"
+        layout.show_chart(output_map(w_o, (head, record.n_heads), title), key="several-out")
+    formula = formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o))
     inspector.formula("model.attention.MultiHeadAttention", formula.latex, formula.reference)
-    return {"heads": str(n_heads), "columns": f"{record.z.shape[-1]:,}", "head": _name(head)}
+    return {"heads": str(record.n_heads), "columns": f"{record.z.shape[-1]:,}", "head": _name(head)}
 
 
 def _written(view: View) -> Numbers:
