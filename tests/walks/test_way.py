@@ -382,3 +382,18 @@ def test_search_finds_a_page_by_keys_alone(page: Page) -> None:
     settle(page, "Next token")
     expect(box).to_be_hidden()
     assert query(page) == {"page": "Next token", "sentence": TOM, "layer": "4"}
+
+
+def test_a_token_is_called_by_the_word_that_stands_there_now(page: Page) -> None:
+    visit(
+        page,
+        page="Embeddings and similarity",
+        sentence="Lily saw a girl with a big red ball.",
+        token="7",
+    )
+    chosen = page.get_by_role("combobox", name="Token")
+    expect(chosen).to_have_value("7: red")
+    box = page.get_by_label("Sentence", exact=True)
+    box.fill("The king gave five golden coins to Anna.")
+    box.press("Enter")
+    expect(chosen).to_have_value("7: to")

@@ -29,14 +29,15 @@ class Axis:
     """What is laid out in one direction: its name, its unit, how its numbers are written.
 
     `names` are of what stands at 0, 1, 2, …: tokens, heads, models. Those that are `numbered` may
-    be equal, and carry their number in a table. `ends` are left and right, or foot and top; `ticks`
-    the places that are numbered, with other words where it is a mapping.
+    be equal, and carry their number in a table, from `first` on. `ends` are left and right, or foot
+    and top; `ticks` the places that are numbered, with other words where it is a mapping.
     """
 
     title: str
     unit: str = ""
     names: Texts | None = None
     numbered: bool = False
+    first: int = 0
     kind: Kind = "plain"
     is_log: bool = False
     from_zero: bool = False

@@ -69,7 +69,8 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
         layout |= {"barmode": "stack" if is_stacked else "group", "bargap": 0.25}
     data = [trace for part in parts for trace in part.traces]
     if chart.scrolls:
-        right = {"overlaying": "y", "matches": "y", "side": "right", "title": {"text": ""}}
+        right = {"overlaying": "y", "matches": "y", "side": "right", "title": {"text": ""},
+                 "ticklabelstandoff": 6}  # fmt: skip
         layout["yaxis2"] = layout["yaxis"] | right
         margin["r"] = margin["l"] - TITLE
         data[-1]["yaxis"] = "y2"  # an axis without a trace is not drawn

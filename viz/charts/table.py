@@ -34,7 +34,7 @@ def names_of(axis: Axis, n: int) -> list[Any]:
     if axis.names is None:
         return list(range(n))
     names = list(axis.names)
-    return [f"{i} {name}" for i, name in enumerate(names)] if axis.numbered else names
+    return [f"{i} {name}" for i, name in enumerate(names, axis.first)] if axis.numbered else names
 
 
 def picked(chart: Chart, place: Mapping[str, Any]) -> tuple[int, int]:

@@ -92,7 +92,7 @@ def lens_map(grid: Grid, scale: Scale, chosen: tuple[int, int]) -> Chart:
     in_column = Frame((0, n_rows - 1), (column, column), "dot", width=1.5)
     frames = [in_column, around((row, column))] if 0 <= column < n_columns else []
     ends = -0.5, max(n_columns, LEAST_COLUMNS) - 0.5
-    x = Axis("after token", names=grid.labels, numbered=True, ends=ends)
+    x = Axis("after token", names=grid.labels, numbered=True, first=grid.start, ends=ends)
     y = Axis("after layer", names=row_names(n_rows))
     found = grid.is_answer[-2].sum()
     says = f"One layer before the end, {found} of {n_columns} are the final answer already."

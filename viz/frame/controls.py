@@ -29,6 +29,9 @@ def _bound(setting: Setting[Value], widget: Callable[..., object], **about: Any)
 def select(setting: Choice[Value], width: Width = "stretch") -> Value:
     """A list to choose from."""
     about: dict[str, Any] = {"options": setting.options, "format_func": setting.words}
+    state.settle(setting)
+    # Set again, it is shown as its option is called now: the token at a place is another's word.
+    st.session_state[setting.name] = st.session_state[setting.name]
     return _bound(setting, st.selectbox, width=width, **about)
 
 

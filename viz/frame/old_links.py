@@ -29,6 +29,8 @@ OLD_VALUES = {
     ("side", "front"): "left",
     ("side", "behind"): "right",
     ("scheme", "yes"): "compare",
+    ("scene", "angles"): "wavelengths",
+    ("scene", "difference"): "pattern",
     ("mode", "sampled"): "sampling",
     ("top_k", "-1"): "all",
     ("top_k", "0"): "all",

@@ -18,7 +18,8 @@ const AGAIN = {
 class Figure {
   /** @type {unknown[]} */
   #shown = [];
-  #isHeld = false; // by the hand that points at it
+  #isHeld = false; // by a hand that moves over it
+  #mayHold = true; // not the hand that asked for it, until it has left
   #rest = () => {};
 
   /**
@@ -30,7 +31,7 @@ class Figure {
     this.model = model;
     this.el = el;
     this.lifetime = lifetime;
-    const again = { name: "again", title: "Play again", icon: AGAIN, click: () => this.play() };
+    const again = { name: "again", title: "Play again", icon: AGAIN, click: () => this.#again() };
     this.plot = new Plot(el, lifetime, {
       pick: (picked) => {
         if (this.spec.is_clickable) model.choose({ picked });
@@ -38,8 +39,13 @@ class Figure {
       buttons: this.spec.plays.length ? [again] : [],
     });
     this.plot.chart.role = "figure";
-    lifetime.listen(el, "pointerenter", () => (this.#isHeld = true));
-    lifetime.listen(el, "pointerleave", () => (this.#isHeld = false));
+    // A figure may come to lie under a hand that rests: that one does not hold it.
+    lifetime.listen(el, "pointermove", ({ movementX, movementY }) => {
+      this.#isHeld ||= this.#mayHold && (movementX !== 0 || movementY !== 0);
+    });
+    lifetime.listen(el, "pointerleave", () => {
+      [this.#isHeld, this.#mayHold] = [false, true];
+    });
   }
 
   get spec() {
@@ -64,6 +70,11 @@ class Figure {
     this.plot.draw({ ...JSON.parse(picture), height }, { format, filename: name, scale: 2 });
   }
 
+  #again() {
+    [this.#isHeld, this.#mayHold] = [false, false];
+    this.play();
+  }
+
   /** From its first picture on, one after the other; not under the hand, and not out of sight. */
   play() {
     const pictures = [...this.spec.plays, this.spec.figure];
@@ -72,7 +83,6 @@ class Figure {
       if (!pictures.length) this.#rest();
     };
     this.#rest();
-    this.#isHeld = false; // the hand that asked for it may stay
     this.el.toggleAttribute("data-plays", true);
     const end = this.lifetime.interval(turn, TURN_MS);
     this.#rest = () => {

@@ -56,7 +56,7 @@ def _verdict(losses: dict[str, np.ndarray]) -> None:
     )
     more = {name: float((values - losses[AS_IT_IS]).sum()) for name, values in losses.items()}
     worst = max(more, key=lambda name: more[name])
-    if worst == AS_IT_IS:
-        words.notice("Nothing is lost here: the German is as likely under each.")
+    if more[worst] <= ALLOWED:
+        words.notice("Nothing is lost here: under none of these is the German less likely.")
         return
     words.notice(f"Most is lost under “{worst}”: {digits(more[worst], 1)} nats more than as it is.")

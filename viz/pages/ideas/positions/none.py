@@ -58,7 +58,9 @@ def _outputs(view: View, key: str, *, is_masked: bool) -> Numbers:
     return {
         "most": where,
         "largest": digits(float(abs(found.first).max()), 2),
-        "verdict": _verdict(order, found.error),
+        "verdict": "Both orders are the same."
+        if other == [*view.tokens]
+        else _verdict(found.error),
         "mask": view.config.mask.replace("_", " "),
         "counts": f"{', the next to '.join(map(str, seen[:3]))} token{'s' * (seen[:3] != [1])}",
         "tells": "so the mask tells the model where each stands. This is how a model without "
@@ -68,10 +70,8 @@ def _outputs(view: View, key: str, *, is_masked: bool) -> Numbers:
     }
 
 
-def _verdict(order: tuple[int, ...], error: float) -> str:
+def _verdict(error: float) -> str:
     """What the largest difference means, relative to the largest output."""
-    if order == tuple(sorted(order)):
-        return "Both orders are the same."
     if error <= SAME:
         return f"Relative to that, {error:.1e}: the order makes no difference beyond rounding."
     return f"Relative to that, {digits(error, 2)}: the order makes a difference."
