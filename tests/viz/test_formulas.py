@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.analysis.kernels import KERNELS
 from model.analysis.mask_kinds import source_of
 from model.positions import alibi_slopes, rotate_pairs, sinusoidal_encoding
 from tests.model.builders import softmax
@@ -23,6 +24,7 @@ from viz.formulas import (
     wave_with_numbers,
     with_base,
 )
+from viz.formulas_lessons import HEIGHTS
 from viz.pages.ideas.masks.shared import NAMES
 from viz.pages.ideas.positions import ALL, SOURCES
 
@@ -120,6 +122,16 @@ def test_alibi_is_of_the_distance_on_both_sides() -> None:
         below = 2 ** int(math.log2(n_heads))
         slopes = [2.0 ** eval(powers[h >= below], {"h": h}) for h in range(n_heads)]
         assert slopes == pytest.approx(alibi_slopes(n_heads).tolist())
+
+
+def test_a_kernel_is_written_as_it_is_worked_out() -> None:
+    gaussian = HEIGHTS["gaussian"].replace("{", "(").replace("}", ")").replace("^", "**")
+    epanechnikov = HEIGHTS["epanechnikov"].replace(r"\max", "max").replace("^", "**")
+    for u in (0.0, 0.5, -1.5):
+        names = {"e": math.e, "u": u, "max": max}
+        for kind, written in (("gaussian", gaussian), ("epanechnikov", epanechnikov)):
+            value = eval(written, names.copy())
+            assert value == pytest.approx(float(KERNELS[kind](np.array(u))))
 
 
 def test_the_matrix_of_rope_is_the_rotation_that_runs() -> None:

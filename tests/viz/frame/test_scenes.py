@@ -1,17 +1,20 @@
 """Protects pages in scenes: one figure at a time, told by a step of a lesson, in the address."""
 
 import html
+import json
 import re
 import tomllib
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote_plus
 
+import numpy as np
 import pytest
 
-from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of
+from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of, z
+from tests.viz.builders import numbers
 from viz import studio
 from viz.frame import tours
-from viz.frame.scenes import TOO_SHORT
+from viz.frame.scenes import TOO_SHORT, turns
 from viz.pages.lessons import root
 
 
@@ -103,6 +106,43 @@ def test_one_token_is_too_few_to_compare(page: str, scene: str) -> None:
     app = open_page(page, sentence="Tom", scene=scene)
     assert lines(app, "note") == [TOO_SHORT]
     assert lines(app, "error") == charts(app) == []
+
+
+def test_few_pictures_are_played_from_the_first_on_evenly_spread() -> None:
+    assert [turns(n) for n in (1, 2, 7)] == [[], [0], [0, 1, 2, 3, 4, 5]]
+    assert turns(13) == [0, 2, 4, 6, 8, 10]
+
+
+def played(page: str, key: str, **query: str) -> list[dict]:
+    """All pictures of a figure, the last of which is what it shows."""
+    (sent,) = (x for x in charts(open_page(page, sentence=TOM, **query)) if x["key"] == key)
+    return [json.loads(picture) for picture in (*sent["plays"], sent["figure"])]
+
+
+def test_what_is_played_leads_to_what_is_shown() -> None:
+    weights = played("Why √d?", "one-row", scene="query", root_d="64")
+    titles = [picture["layout"]["title"]["text"] for picture in weights]
+    assert titles == [f"One query’s weights at d = {2**power}" for power in range(7)]
+    stream = played("Transformer block", "block-heights", scene="blocks")
+    points = [[numbers(trace["y"]) for trace in picture["data"]] for picture in stream]
+    assert [len(line) for line, *_ in points] == [1, 2, 3, 4, 5, 6, 7]
+    assert [len(bars) for _, bars, _ in points] == [0, 1, 2, 3, 4, 5, 6]
+    assert all((line == points[-1][0][: len(line)]).all() for line, *_ in points)
+    assert len({str(picture["layout"]["yaxis"]["range"]) for picture in stream}) == 1
+    reach = played("Masks", "reach", scene="reach", mask="sliding_window", window="3")
+    layers = z(reach[-1]["data"][0])
+    for n, picture in zip(turns(int(np.nanmax(layers)) + 1), reach[:-1], strict=True):
+        assert (np.isfinite(z(picture["data"][0])) == (layers <= n)).all()
+
+
+def test_a_vector_turns_from_the_other_s_direction_to_its_own() -> None:
+    a, b = np.array([3, -1]), 2 * np.array([1, -2])
+    pictures = played("Embeddings and similarity", "two-vectors", vectors="3,-1,1,-2,2")
+    ends = np.array([[numbers(x["data"][1][side])[1] for side in "xy"] for x in pictures])
+    assert np.linalg.norm(ends, axis=1) == pytest.approx(np.linalg.norm(b))
+    assert ends[0] / np.linalg.norm(ends[0]) == pytest.approx(a / np.linalg.norm(a))
+    assert ends[-1] == pytest.approx(b)
+    assert np.diff(np.diff(np.arctan2(*ends.T[::-1]))) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("value", [None, "not a number", ["of ", "not a number"]])
