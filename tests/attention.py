@@ -11,11 +11,16 @@ from tests.viz.builders import latex_numbers
 VIEWS = ("map", "lines", "sentence", "whatif", "compare", "summary")
 MAP = ".hl-view-map .js-plotly-plot"
 DRAWN = """selector => document.querySelector(selector).data[0].z.map(row => Array.from(row))"""
-PLACE = """([selector, row, column]) => {
-    const chart = document.querySelector(selector), {xaxis, yaxis} = chart._fullLayout;
-    chart.scrollIntoView({block: 'center'});
-    const {left, top} = chart.getBoundingClientRect();
-    return [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+# Where a cell is, once the map is drawn and lies still from one frame to the next.
+PLACE = """async ([selector, row, column]) => {
+    for (let before = '', place = []; ; before = String(place)) {
+        await new Promise(requestAnimationFrame);
+        const chart = document.querySelector(selector), {xaxis, yaxis} = chart._fullLayout;
+        chart.scrollIntoView({block: 'center'});
+        const {left, top} = chart.getBoundingClientRect();
+        place = [left + xaxis._offset + xaxis.c2p(column), top + yaxis._offset + yaxis.c2p(row)];
+        if (String(place) === before && !chart.closest('[data-busy]')) return place;
+    }
 }"""
 TILE = """([layer, head]) => {
     const frame = document.querySelector('.hl-frame:not(.hl-frame-hover)');
