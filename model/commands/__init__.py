@@ -20,6 +20,10 @@ COMMANDS = {
         "train a model as a recipe says, and leave a checkpoint",
         "python -m model train assets/recipes/stories.toml --corpus a.txt b.txt --out my-model",
     ),
+    "recipe": About(
+        "print a recipe to begin with, and what each of its fields means",
+        "python -m model recipe --small",
+    ),
     "evaluate": About(
         "measure how well a model predicts a text",
         "python -m model evaluate --checkpoint stories --text-file a.txt",

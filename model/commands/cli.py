@@ -33,10 +33,11 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command prints as its last line, and its exit code."""
+    """What a command prints as its last line, or a `text` in its place, and its exit code."""
 
     fields: dict[str, object]
     exit_code: int = 0
+    text: str = ""
 
 
 class Command(Protocol):
@@ -80,7 +81,7 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
         except KeyboardInterrupt:
             sys.exit(130)
         line = json.dumps(finite(answer.fields), ensure_ascii=False, allow_nan=False)
-        print(json_line(line), flush=True)
+        print(answer.text or json_line(line), flush=True)
     if answer.exit_code:
         sys.exit(answer.exit_code)
 

@@ -3,27 +3,47 @@
 import math
 import shlex
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from collections import deque
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 
+import torch
+from tqdm import tqdm
+
 from model.commands import cli
-from model.device import choose_device
+from model.device import choose_device, has_fast_bfloat16
+from model.lines import one_line, quoted
+from model.training.evaluation import METRICS_FILE
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
-from model.training.observers import Progress
+from model.training.observers import BEST
 from model.training.recipe import Recipe
 from model.training.run import train
+from model.training.sized import recipe_for
 from model.training.state import read_steps_done
-from model.training.trainer import Metrics
+from model.training.trainer import Metrics, Observer, Trainer
+
+MANY_TIMES = 10  # from then on a text is learnt by heart rather than from
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The recipe, the texts, the folder."""
     parser.add_argument(
-        "recipe", type=Path, metavar="RECIPE.toml", help="how to train, see assets/recipes"
+        "recipe",
+        type=Path,
+        nargs="?",
+        metavar="RECIPE.toml",
+        help="how to train, see `python -m model recipe` (default: a decoder sized by the corpus)",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a field of the recipe set otherwise, such as steps=500 or d_model=64",
     )
     parser.add_argument(
         "--corpus",
@@ -54,7 +74,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Train to the end, or until it is stopped; then one line says how to go on."""
-    recipe = Recipe.load(arguments.recipe)
+    recipe = _recipe(arguments)
     corpus = OBJECTIVES[recipe.objective].read(arguments.corpus, arguments.held_out)
     try:
         metrics = _train(recipe, corpus, arguments)
@@ -67,11 +87,19 @@ def run(arguments: Namespace) -> cli.Answer:
     return cli.Answer({"finished": is_finished, **(asdict(metrics) if metrics else {})})
 
 
+def _recipe(arguments: Namespace) -> Recipe:
+    """The one that was named, or one for what there is to read, and what was set otherwise."""
+    if arguments.recipe is not None:
+        return Recipe.load(arguments.recipe, arguments.set)
+    n_bytes = sum(path.stat().st_size for path in arguments.corpus)
+    return recipe_for(n_bytes, arguments.out.resolve().name).with_changes(arguments.set)
+
+
 def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None:
     """The last metrics; None when there was no step left to take."""
     if recipe.compile:
         print("the first step compiles the model, which takes up to a minute", file=sys.stderr)
-    with cli.progress_bar(f"train {recipe.name}") as on_progress:
+    with ExitStack() as stack:
         lines = train(
             recipe,
             corpus,
@@ -79,11 +107,117 @@ def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None
             resume=arguments.resume,
             max_minutes=arguments.max_minutes,
             device=choose_device(arguments.device),
-            observers=[Progress(on_progress)],
+            observers=[Telling(arguments.out, stack)],
         )
         with closing(lines):  # a signal that comes between two lines also ends in a saved state
             last = deque(lines, maxlen=1)
     return last.pop() if last else None
+
+
+class Telling(Observer):
+    """Says on standard error what is trained on what, how it goes, and what came out.
+
+    While a person watches, one line with a bar says where it stands; in a pipe there is a line for
+    each of the log.
+    """
+
+    def __init__(self, out: Path, stack: ExitStack) -> None:
+        self.out, self.stack = out, stack
+        self.held_out: float | None = None
+        self.best = (math.inf, 0)  # loss and step
+
+    def at_start(self, trainer: Trainer) -> None:
+        """What is trained on what, where, and where it is kept."""
+        for line in first_lines(trainer, self.out):
+            print(line, file=sys.stderr)
+        self.first, self.began = trainer.steps_done, time.monotonic()
+        bar = tqdm(
+            total=trainer.recipe.total_steps,
+            initial=trainer.steps_done,
+            disable=None,
+            dynamic_ncols=True,
+            bar_format="step {n:,}/{total:,}{desc} · {remaining} left {bar}",
+        )
+        self.bar = self.stack.enter_context(bar)
+
+    def after_step(self, trainer: Trainer) -> None:
+        """Move the bar."""
+        self.bar.update(trainer.steps_done - self.bar.n)
+
+    def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:
+        """How it goes, and after an evaluation how well, and what the model writes."""
+        loss = metrics.held_out_loss
+        self.held_out = self.held_out if loss is None else loss
+        if loss is not None and loss < self.best[0]:
+            self.best = loss, metrics.step
+        stands = f" · loss {metrics.loss:.2f}"
+        stands += "" if self.held_out is None else f" · held out {self.held_out:.2f}"
+        stands += f" · {metrics.tokens_per_second / 1000:.1f} k tok/s"
+        self.bar.set_description_str(stands, refresh=False)
+        if self.bar.disable:
+            total, left = trainer.recipe.total_steps, self._seconds_left(trainer)
+            left = tqdm.format_interval(left)
+            self._say(f"step {metrics.step:,}/{total:,}{stands} · {left} left")
+        if loss is not None:
+            self._say(evaluation_line(trainer, metrics))
+
+    def at_end(self, trainer: Trainer) -> None:
+        """Which checkpoint did best, and how it is opened."""
+        self.bar.close()
+        loss, step = self.best
+        folder = self.out if step in (0, trainer.steps_done) else self.out / BEST
+        best = f"best at step {step:,}: held out {loss:.3f}; " if step else ""
+        command = shlex.join(["headlight", "open", str(folder)])
+        self._say(f"{best}open it with: {command}")
+
+    def _seconds_left(self, trainer: Trainer) -> float:
+        done, left = (
+            trainer.steps_done - self.first,
+            trainer.recipe.total_steps - trainer.steps_done,
+        )
+        return left * (time.monotonic() - self.began) / max(done, 1)
+
+    def _say(self, line: str) -> None:
+        """A line above the bar."""
+        tqdm.write(line, file=sys.stderr)
+
+
+def first_lines(trainer: Trainer, out: Path) -> list[str]:
+    """The model's size, how much it is trained on, on what, and where that is kept."""
+    recipe, model, device = trainer.recipe, trainer.model, trainer.device
+    config, n_tokens = model.config, trainer.objective.n_tokens
+    n_weights = sum(weight.numel() for weight in model.parameters())
+    times = trainer.objective.tokens_until(recipe.total_steps) / n_tokens
+    seen = (
+        f"{times:.1f} ×"
+        if times < MANY_TIMES
+        else f"{times:.0f} × over the text: expect overfitting"
+    )
+    in_bfloat16 = recipe.precision == "bfloat16" and has_fast_bfloat16(device)
+    n_threads = torch.get_num_threads()
+    where = (
+        f"cpu, {n_threads} thread{'s' * (n_threads > 1)}" if device.type == "cpu" else str(device)
+    )
+    return [
+        f"{recipe.name}: {config.architecture} of {config.n_layers} layers × {config.n_heads} "
+        f"heads, d_model {config.d_model}, {n_weights:,} parameters",
+        f"corpus: {n_tokens:,} tokens, in {recipe.total_steps:,} steps each is seen {seen}",
+        f"on {where}, in {'bfloat16' if in_bfloat16 else 'float32'}",
+        f"checkpoint, state and {METRICS_FILE} in {quoted(str(out))}",
+    ]
+
+
+def evaluation_line(trainer: Trainer, metrics: Metrics) -> str:
+    """How well the model does on what was held out, and what it writes by itself."""
+    parts = [f"step {metrics.step:,}: held out {metrics.held_out_loss:.3f}"]
+    bits = [
+        x.bits_per_byte for x in (metrics.held_out or {}).values() if hasattr(x, "bits_per_byte")
+    ]
+    if bits:
+        parts.append(f"{sum(bits) / len(bits):.3f} bits per byte")
+    if written := trainer.sample():
+        parts.append(f"writes {one_line(written)!r}")
+    return " · ".join(parts)
 
 
 def _say_how_to_go_on(recipe: Recipe, arguments: Namespace) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from model.architectures.table import architecture, config_of
 from model.config import BlockConfig, TextConfig
 from model.data.tokenizer import Tokenizer
 from model.device import choose_device
+from model.fields import from_fields
 from model.files import (
     LARGEST_CONFIG,
     StoredTensor,
@@ -52,6 +53,7 @@ TOKENIZER = "tokenizer.json"  # of models that read text
 FILES = ("config.json", "model.safetensors", TOKENIZER)
 LARGEST_CARD = 100_000  # bytes
 STORED_TYPES = ("F16", "BF16", "F32", "F64")  # as the header of a weights file spells them
+TRAINING = "training.json"  # where a training stands that the checkpoint is of
 OWN = (
     "readout",
     "mask",
@@ -157,6 +159,32 @@ class Checkpoint:
         return check_recorded(self.folder, self.model)
 
 
+@dataclass(frozen=True)
+class Training:
+    """Where a training stands, by its steps; `held_out` is the loss where that was the best."""
+
+    step: int
+    steps: int
+    held_out: float | None = None
+
+
+def write_training(folder: Path, training: Training) -> None:
+    """Note beside a checkpoint where its training stands."""
+    with replacing(folder / TRAINING) as new:
+        new.write_text(json.dumps(asdict(training)) + "\n", encoding="utf-8")
+
+
+def read_training(folder: Path) -> Training | None:
+    """What `write_training` noted; None without it. ValueError when it is something else."""
+    path = folder / TRAINING
+    if not path.is_file():
+        return None
+    try:
+        return from_fields(Training, read_json(path, LARGEST_CONFIG), "training")
+    except ValueError as error:
+        raise ValueError(f"{spelled(path)}: {error}; remove it") from None
+
+
 class CheckpointSource:
     """Folders of config.json, model.safetensors and tokenizer.json, by name or path."""
 
@@ -165,18 +193,24 @@ class CheckpointSource:
         return found_names()
 
     def revision(self, name: str) -> str:
-        """What changes with config, weights or tokenizer; ValueError when there is no such one."""
+        """What changes with what is read of it; ValueError when there is no such one."""
         folder = find_folder(name)
-        return " ".join(map(_state_of, (folder / file for file in FILES)))
+        return " ".join(map(_state_of, (folder / file for file in (*FILES, TRAINING))))
 
     def described(self, name: str) -> tuple[str, ...]:
-        """Parameters, layers × heads and context, by the config and the header of the weights."""
+        """Parameters, layers × heads and context, by the config and the header of the weights.
+
+        Of a model in training or stopped in it also the step.
+        """
         folder = find_folder(name)
         config = read_config(folder / "config.json")
         stored = read_header(folder / "model.safetensors")
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
         heads = f"{config.n_layers} × {config.n_heads}"
-        return (in_millions(n_parameters), heads, f"context {config.max_seq_len}")
+        training = read_training(folder)
+        is_begun = training is not None and training.step < training.steps
+        step = (f"step {training.step:,} of {training.steps:,}",) if training and is_begun else ()
+        return (in_millions(n_parameters), heads, f"context {config.max_seq_len}", *step)
 
     def architecture(self, name: str) -> str:
         """The architecture its config names; ValueError when that is broken."""

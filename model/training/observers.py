@@ -1,17 +1,25 @@
-"""Who watches a run: the log, the saved state, the finished checkpoint, snapshots, progress."""
+"""Who watches a run: the log, the saved state with its checkpoint, the best one, snapshots."""
 
 import json
-from collections.abc import Callable
+import math
+import time
 from dataclasses import asdict
 from pathlib import Path
 
+import torch
+
+from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
 from model.files import replacing
 from model.lines import finite
 from model.sources import checkpoint
+from model.sources.checkpoint import Training
 from model.training.evaluation import METRICS_FILE
 from model.training.interrupts import uninterrupted
 from model.training.trainer import Metrics, Observer, Trainer
+
+BEST = "best"  # the folder, in that of a run, of what did best on held-out data
+SAVE_SECONDS = 30  # at most so much is lost
 
 
 class MetricsLog(Observer):
@@ -32,32 +40,53 @@ class MetricsLog(Observer):
             file.write(json.dumps(finite(asdict(metrics)), allow_nan=False) + "\n")
 
 
-class StateSaver(Observer):
-    """Saves what a resumed run needs, every so many steps and at the end."""
+class Saver(Observer):
+    """Saves what a resumed run needs, and the checkpoint as it is, in float16, which can be opened.
 
-    def __init__(self, folder: Path, every: int) -> None:
-        self.folder, self.every = folder, every
+    Every so many steps, after an evaluation, every half minute and at the end. What did best on
+    held-out data is kept in a folder of its own.
+    """
+
+    def __init__(self, folder: Path, tokenizer: Tokenizer | None, every: int) -> None:
+        self.folder, self.tokenizer, self.every = folder, tokenizer, every
+        self.saved_at, self.is_evaluated = time.monotonic(), False
+        best = checkpoint.read_training(folder / BEST)
+        self.best = best.held_out if best and best.held_out is not None else math.inf
+
+    def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:
+        """Keep it where it is the best so far."""
+        loss = metrics.held_out_loss
+        self.is_evaluated = loss is not None
+        if loss is not None and loss < self.best:
+            self.best = loss
+            self._write(self.folder / BEST, trainer, loss)
 
     def after_step(self, trainer: Trainer) -> None:
         """Save where it is due."""
-        if trainer.steps_done % self.every == 0:
-            trainer.state().write(self.folder)
+        is_late = time.monotonic() - self.saved_at > SAVE_SECONDS
+        if self.is_evaluated or is_late or trainer.steps_done % self.every == 0:
+            self.at_end(trainer)
 
     def at_end(self, trainer: Trainer) -> None:
         """Save, wherever the run stands."""
         trainer.state().write(self.folder)
+        if trainer.steps_done:
+            self._write(self.folder, trainer, None)
+        self.saved_at, self.is_evaluated = time.monotonic(), False
+
+    def _write(self, folder: Path, trainer: Trainer, held_out: float | None) -> None:
+        model = trainer.finished()
+        with uninterrupted():
+            checkpoint.save(folder, model, self.tokenizer, _type_for(model))
+            about = Training(trainer.steps_done, trainer.recipe.total_steps, held_out)
+            checkpoint.write_training(folder, about)
 
 
-class CheckpointWriter(Observer):
-    """Writes the checkpoint, in float16, once all steps are done."""
-
-    def __init__(self, folder: Path, tokenizer: Tokenizer | None) -> None:
-        self.folder, self.tokenizer = folder, tokenizer
-
-    def at_end(self, trainer: Trainer) -> None:
-        """Write it, if this is the end of the recipe too."""
-        if trainer.steps_done == trainer.recipe.total_steps:
-            checkpoint.save(self.folder, trainer.finished(), self.tokenizer)
+def _type_for(model: Transformer) -> torch.dtype:
+    """float16, or float32 while a weight is too large for it, as of a model that diverges."""
+    most = torch.finfo(torch.float16).max
+    fits = all(weight.abs().max() <= most for weight in model.state_dict().values())
+    return torch.float16 if fits else torch.float32
 
 
 class Snapshots(Observer):
@@ -75,14 +104,3 @@ class Snapshots(Observer):
             with uninterrupted():
                 folder = self.folder / f"step-{trainer.steps_done:06}"
                 checkpoint.save(folder, trainer.model, self.tokenizer)
-
-
-class Progress(Observer):
-    """Tells a callback, after each step, how many steps of how many are done."""
-
-    def __init__(self, on_progress: Callable[[int, int], None]) -> None:
-        self.on_progress = on_progress
-
-    def after_step(self, trainer: Trainer) -> None:
-        """Hand on where the run stands."""
-        self.on_progress(trainer.steps_done, trainer.recipe.total_steps)

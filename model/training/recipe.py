@@ -2,10 +2,14 @@
 
 import json
 import tomllib
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
+from textwrap import wrap
+from types import MappingProxyType
 from typing import Any
 
+from model.architectures.table import DEFAULT, architecture
 from model.data.text import read_text
 from model.data.tokenizer import TOKENIZERS
 from model.device import PRECISIONS
@@ -16,97 +20,101 @@ from model.training.optimizers import OPTIMIZERS, SCHEDULES
 from model.training.plan import Plan, Stage
 from model.weights import INITIALISATIONS
 
-_CHOICES: dict[str, dict[str, Any]] = {
-    "tokenizer": TOKENIZERS,
-    "objective": OBJECTIVES,
-    "optimizer": OPTIMIZERS,
-    "schedule": SCHEDULES,
-    "precision": PRECISIONS,
-    "initialisation": INITIALISATIONS,
-}
 # What only says how a run is watched: a resumed run may differ in it.
 _WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshot_every"}
-# From the least to the most; beyond that something is mistyped, or no machine can do it.
-_BOUNDS: dict[str, tuple[float, float]] = {
-    "vocab_size": (0, 1_000_000),
-    "batch_tokens": (1, 10_000_000),
-    "log_every": (1, 10**9),
-    "save_every": (1, 10**9),
-    "evaluate_every": (1, 10**9),
-    "snapshot_every": (0, 10**9),
-    "average_last": (0, 10**9),
-    "average_every": (1, 10**9),
-    "seed": (0, 2**63 - 1),
-    "warmup_steps": (0, 10**9),
-    "matrix_lr": (0, 100),
-    "other_lr": (0, 100),
-    "weight_decay": (0, 100),
-    "final_lr_share": (0, 1),
-    "max_grad_norm": (0, 10**9),
-}
-_MOST_STEPS = 10**9
+_ANY = _MOST_STEPS = 10**9  # a bound that is only there to find what is mistyped
+_LINE = 96  # letters of a line of comment
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def _entry(
+    about: str,
+    default: Any = MISSING,  # noqa: ANN401
+    *,
+    among: Collection[str] = (),
+    within: tuple[float, float] | None = None,
+) -> Any:  # noqa: ANN401
+    """A field: what a person reads of it, what it may be one of, or from the least to the most.
+
+    Beyond the bounds something is mistyped, or no machine can do it.
+    """
+    return field(default=default, metadata={"about": about, "among": among, "within": within})
+
+
+_COUNT, _OR_NONE, _SHARE, _RATE = (1, _ANY), (0, _ANY), (0, 1), (0, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How one checkpoint is trained. `batch_tokens` is the number of tokens in a step.
+    """How one checkpoint is trained; beside each field is what it means."""
 
-    `matrix_lr` is the peak rate of the hidden matrices, `other_lr` that of embeddings, norms and
-    biases; both rise linearly over `warmup_steps`, then fall under the schedule `cosine` as one to
-    `final_lr_share` of the peak, under `noam` as 1/√step. Weight decay acts on matrices only.
-    A `max_grad_norm` of 0 clips nothing.
-    `tokenizer`, `objective`, `optimizer`, `schedule`, `precision` and `initialisation` are keys of
-    the tables of these names. With `tokenizer_of` no tokenizer is made: that checkpoint's is taken,
-    and the special tokens that it lacks come after its others; with `weights_of` the training
-    begins with that checkpoint's weights, of a model of the same sizes. `label_smoothing` is the
-    share of a target's probability that is spread over all classes. With an `average_last` above 0
-    the checkpoint is the mean of the weights after so many steps, `average_every` steps apart, the
-    last of them the last step (Vaswani et al. 2017, §6.1). With a `snapshot_every` above 0 a
-    checkpoint is also kept every so many steps, in a folder of its own.
-    """
-
-    name: str
-    tokenizer: str
-    vocab_size: int
-    tokenizer_of: str = ""
-    weights_of: str = ""
-    model: dict[str, Any]
-    stages: tuple[Stage, ...]
-    batch_tokens: int
-    objective: str = "language_modelling"
-    optimizer: str = "muon"
-    schedule: str = "cosine"
-    matrix_lr: float = 6e-3
-    other_lr: float = 2e-3
-    weight_decay: float = 0.05
-    warmup_steps: int = 100
-    final_lr_share: float = 0.0
-    max_grad_norm: float = 1.0
-    label_smoothing: float = 0.0
-    average_last: int = 0
-    average_every: int = 1
-    initialisation: str = "normal"
-    precision: str = "bfloat16"
-    compile: bool = False
-    seed: int = 0
-    log_every: int = 10
-    save_every: int = 200
-    evaluate_every: int = 500
-    snapshot_every: int = 0
+    name: str = _entry("what the run is called")
+    objective: str = _entry("what is learnt", "language_modelling", among=OBJECTIVES)
+    tokenizer: str = _entry("what makes tokens of text, none for pictures", among=TOKENIZERS)
+    vocab_size: int = _entry("tokens to make; 0 where that is not chosen", within=(0, 1_000_000))
+    tokenizer_of: str = _entry(
+        "a checkpoint whose tokenizer is taken; special tokens that it lacks come after its others",
+        "",
+    )
+    weights_of: str = _entry(
+        "a checkpoint, of the same sizes, whose weights training begins with", ""
+    )
+    model: dict[str, Any] = _entry("sizes and variants of the model")  # noqa: RUF009, has no default
+    stages: tuple[Stage, ...] = _entry(
+        "steps, and the length of their windows, one after the other"
+    )
+    batch_tokens: int = _entry("tokens in a step", within=(1, 10_000_000))
+    optimizer: str = _entry("what changes the weights", "muon", among=OPTIMIZERS)
+    schedule: str = _entry(
+        "how learning rates go after warm-up: cosine falls as one, noam as 1/√step",
+        "cosine",
+        among=SCHEDULES,
+    )
+    matrix_lr: float = _entry("peak learning rate of the hidden matrices", 6e-3, within=_RATE)
+    other_lr: float = _entry("that of embeddings, norms and biases", 2e-3, within=_RATE)
+    weight_decay: float = _entry("how much matrices shrink, times their rate", 0.05, within=_RATE)
+    warmup_steps: int = _entry("steps over which the rates rise", 100, within=_OR_NONE)
+    final_lr_share: float = _entry("where cosine ends, as a share of the peak", 0.0, within=_SHARE)
+    max_grad_norm: float = _entry(
+        "the longest gradient, longer ones are scaled; 0 clips nothing", 1.0, within=_OR_NONE
+    )
+    label_smoothing: float = _entry(
+        "share of a target’s probability that is spread over all classes, below 1", 0.0
+    )
+    average_last: int = _entry(
+        "of how many steps the mean of the weights is kept (Vaswani et al. 2017, §6.1); 0 is off",
+        0,
+        within=_OR_NONE,
+    )
+    average_every: int = _entry("how far these steps are apart", 1, within=_COUNT)
+    initialisation: str = _entry("how weights are drawn", "normal", among=INITIALISATIONS)
+    precision: str = _entry("bfloat16 is used where it is native", "bfloat16", among=PRECISIONS)
+    compile: bool = _entry("compile the model first, which needs a C++ compiler", default=False)
+    seed: int = _entry("all that is random follows from it", 0, within=(0, 2**63 - 1))
+    log_every: int = _entry("steps between lines of the log", 10, within=_COUNT)
+    save_every: int = _entry(
+        "steps between saves; there is one each half minute, too", 200, within=_COUNT
+    )
+    evaluate_every: int = _entry("steps between evaluations on held-out data", 500, within=_COUNT)
+    snapshot_every: int = _entry(
+        "steps between checkpoints that are kept, each in its folder; 0 keeps none",
+        0,
+        within=_OR_NONE,
+    )
 
     def __post_init__(self) -> None:
         check_types(self, "recipe")
-        for name, table in _CHOICES.items():
-            value = getattr(self, name)
-            if value not in table:
-                raise ValueError(f"recipe: {name} {quoted(value)!r}; choose {', '.join(table)}")
         if not self.stages:
             raise ValueError("recipe: there is no stage; give one with steps and seq_len")
-        for name, (least, most) in _BOUNDS.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
+        for entry in fields(self):
+            name, value = entry.name, getattr(self, entry.name)
+            among, within = (entry.metadata[key] for key in ("among", "within"))
+            if among and value not in among:
+                raise ValueError(f"recipe: {name} {quoted(value)!r}; choose {', '.join(among)}")
+            if within and not within[0] <= value <= within[1]:
                 raise ValueError(
-                    f"recipe: {name} is {quoted(value)}; it must be from {least:,} to {most:,}"
+                    f"recipe: {name} is {quoted(value)}; it must be from {within[0]:,} to "
+                    f"{within[1]:,}"
                 )
         if not 0 <= self.label_smoothing < 1:
             raise ValueError(
@@ -141,9 +149,9 @@ class Recipe:
     @property
     def determining(self) -> dict[str, str]:
         """The fields that the trained numbers depend on, as JSON; sizes of the model each alone."""
-        fields = {name: x for name, x in asdict(self).items() if name not in _WATCHING}
-        model = {f"model.{name}": x for name, x in fields.pop("model").items()}
-        return {name: json.dumps(x) for name, x in (fields | model).items()}
+        found = {name: x for name, x in asdict(self).items() if name not in _WATCHING}
+        model = {f"model.{name}": x for name, x in found.pop("model").items()}
+        return {name: json.dumps(x) for name, x in (found | model).items()}
 
     @property
     def total_steps(self) -> int:
@@ -165,12 +173,94 @@ class Recipe:
         )
 
     @classmethod
-    def load(cls, path: Path) -> "Recipe":
-        """Read a TOML recipe; ValueError when it is broken or has an unknown key."""
+    def load(cls, path: Path, changes: Sequence[str] = ()) -> "Recipe":
+        """Read a TOML recipe, with some fields set otherwise, as `changed` has it.
+
+        ValueError when it is broken or has an unknown key.
+        """
         text = read_text(path)
         try:
-            return from_fields(cls, tomllib.loads(text), "recipe")
+            return from_fields(cls, changed(tomllib.loads(text), changes), "recipe")
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{path} is not valid TOML: {error}") from None
         except ValueError as error:
-            raise ValueError(f"{path}: {error}; see assets/recipes for examples") from None
+            raise ValueError(f"{path}: {error}; see `python -m model recipe`") from None
+
+    def with_changes(self, changes: Sequence[str]) -> "Recipe":
+        """The recipe with some fields set otherwise, as `changed` has it."""
+        given = {**asdict(self), "stages": [asdict(stage) for stage in self.stages]}
+        return from_fields(Recipe, changed(given, changes), "recipe")
+
+    def to_toml(self) -> str:
+        """The recipe as a file, with what each field means and may be."""
+        blocks, tables = [], []
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            about = "\n".join(f"# {line}" for line in wrap(_about(entry), _LINE))
+            if entry.name == "stages":
+                rows = (_table("[[stages]]", asdict(stage)) for stage in value)
+                tables.append(f"{about}\n" + "\n".join(rows))
+            elif entry.name == "model":
+                tables.append(f"{about}\n{_table('[model]', value, _model_choices(value))}")
+            else:
+                blocks.append(f"{about}\n{entry.name} = {_toml(value)}\n")
+        return "\n".join([*blocks, *tables])
+
+
+def changed(given: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    """The fields of a recipe with some set otherwise, each as `KEY=VALUE`, the value as in TOML.
+
+    A key that is no field of a recipe is one of its one stage, or of the model. ValueError where
+    there is no value, or several stages.
+    """
+    found = {**given, "model": {**given.get("model", {})}}
+    for change in changes:
+        key, is_there, text = change.partition("=")
+        if not is_there or not key.strip():
+            raise ValueError(f"{quoted(change)!r} sets nothing; give KEY=VALUE, such as steps=500")
+        key, value = key.strip(), _value(text.strip())
+        if key in (entry.name for entry in fields(Recipe)):
+            found[key] = value
+        elif key in (entry.name for entry in fields(Stage)):
+            stages = found.get("stages", [])
+            if len(stages) != 1:
+                raise ValueError(f"there are {len(stages)} stages; set {key} in the recipe's file")
+            found["stages"] = [{**stages[0], key: value}]
+        else:
+            found["model"][key.removeprefix("model.")] = value
+    return found
+
+
+def _value(text: str) -> object:
+    """What a value means in TOML; what means nothing there is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _about(entry: Field[Any]) -> str:
+    among, within = (entry.metadata[key] for key in ("among", "within"))
+    more = f": {', '.join(among)}" if among else ""
+    if within and within[1] < _ANY:
+        more += f" (from {within[0]:,} to {within[1]:,})"
+    return f"{entry.metadata['about']}{more}"
+
+
+def _model_choices(model: Mapping[str, Any]) -> dict[str, str]:
+    """What variants of a model may be, by the name of the field."""
+    choices = architecture(model.get("architecture", DEFAULT)).config.choices
+    return {name: ", ".join(names) for name, names in choices.items()}
+
+
+def _table(head: str, values: Mapping[str, Any], notes: Mapping[str, str] = NOTHING) -> str:
+    lines = [
+        f"{name} = {_toml(value)}" + (f"  # {notes[name]}" if name in notes else "")
+        for name, value in values.items()
+    ]
+    return "\n".join([head, *lines, ""])
+
+
+def _toml(value: object) -> str:
+    """A plain value as TOML spells it, which for these is as JSON does."""
+    return json.dumps(value, ensure_ascii=False)

@@ -17,7 +17,7 @@ from model.files import folder_to_write, replacing
 from model.sources.checkpoint import find_folder, load
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
-from model.training.observers import CheckpointWriter, MetricsLog, Snapshots, StateSaver
+from model.training.observers import MetricsLog, Saver, Snapshots
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
@@ -36,11 +36,12 @@ def train(
     device: torch.device | None = None,
     observers: Sequence[Observer] = (),
 ) -> Generator[Metrics, None, None]:
-    """Train and yield metrics; leave the finished checkpoint, in float16, in `out`.
+    """Train and yield metrics; in `out` is the checkpoint so far, in the end the finished one.
 
-    Stops early, with its state saved, after `max_minutes`, on a signal and when the iterator is
-    closed; `resume` goes on from that state and gives the same weights bit for bit on CPU. Metrics
-    are also written to `out/metrics.jsonl`.
+    The one that did best on held-out data is in `out/best`. Stops early, with its state saved,
+    after `max_minutes`, on a signal and when the iterator is closed; `resume` goes on from that
+    state and gives the same weights bit for bit on CPU. Metrics are also written to
+    `out/metrics.jsonl`.
     """
     if not max_minutes >= 0:
         raise ValueError(f"the time to train is {max_minutes:g} minutes; it must be at least 0")
@@ -57,8 +58,7 @@ def train(
         watching = (
             MetricsLog(out, trainer.steps_done),
             Snapshots(out, tokenizer, recipe.snapshot_every),
-            StateSaver(out, recipe.save_every),
-            CheckpointWriter(out, tokenizer),
+            Saver(out, tokenizer, recipe.save_every),
             *observers,
         )
         yield from trainer.run(watching, max_minutes)

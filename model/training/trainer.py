@@ -48,9 +48,23 @@ class Metrics:
     tokens_per_second: float
     held_out: Mapping[str, Any] | None = None
 
+    @property
+    def held_out_loss(self) -> float | None:
+        """The mean loss over what was held out; None where nothing was scored here."""
+        if not self.held_out:
+            return None
+        return sum(scores.loss for scores in self.held_out.values()) / len(self.held_out)
+
+
+class DivergedError(ValueError):
+    """A gradient is not finite; weights and state are those of the last whole step."""
+
 
 class Observer:
     """Someone who watches a run. Each method does nothing until a subclass says what."""
+
+    def at_start(self, trainer: "Trainer") -> None:
+        """The steps still to come begin."""
 
     def after_metrics(self, trainer: "Trainer", metrics: Metrics) -> None:
         """A line of the log is there; it is the last step's."""
@@ -59,7 +73,7 @@ class Observer:
         """A step is done, and its metrics are given where they were due."""
 
     def at_end(self, trainer: "Trainer") -> None:
-        """No more steps come: all are done, the time is over, or the run is stopped.
+        """No more steps come: all are done, the time is over, or the run has stopped or diverged.
 
         Not called when a step has failed, which may leave the weights half changed.
         """
@@ -108,8 +122,12 @@ class Trainer:
         observers are told of the end. At least one step is taken, if one is left.
         """
         has_failed = False
+        for observer in observers:
+            observer.at_start(self)
         try:
             yield from self._steps(observers, time.monotonic() + 60 * max_minutes)
+        except DivergedError:
+            raise
         except Exception:
             has_failed = True
             raise
@@ -120,12 +138,17 @@ class Trainer:
                         observer.at_end(self)
 
     def step(self, batch: Batch) -> Tensor:
-        """One optimisation step; returns the loss. No signal can stop it half-way."""
+        """One optimisation step; returns the loss. No signal can stop it half-way.
+
+        Raises `DivergedError` where the gradient is not finite, before anything is changed.
+        """
         with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
             loss = self.loss_fn(batch.to(self.device))
             loss.backward()
             longest = self.recipe.max_grad_norm or math.inf
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), longest)
+            norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), longest)
+            if not norm.isfinite():
+                raise DivergedError(self._why_diverged(loss))
             self.is_whole = False
             for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
                 optimizer.step()
@@ -219,11 +242,27 @@ class Trainer:
         finally:
             self.model.train()
 
+    def sample(self) -> str:
+        """What the model writes now, see `Objective.sample`."""
+        self.model.eval()
+        try:
+            return self.objective.sample(self.finished())
+        finally:
+            self.model.train()
+
     def _loss(self, batch: Batch) -> Tensor:
         dtype = PRECISIONS[self.recipe.precision]
         use_autocast = dtype is torch.bfloat16 and has_fast_bfloat16(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_autocast):
             return self.objective.loss(self.model, batch)
+
+    def _why_diverged(self, loss: Tensor) -> str:
+        step, rate = self.steps_done + 1, self.recipe.matrix_lr
+        return (
+            f"the training diverged at step {step:,}: its loss is {loss.item():.4g}, its gradient "
+            f"not finite; what step {self.steps_done:,} left is kept. Begin again with matrix_lr "
+            f"{rate / 3:.2g} in the place of {rate:.2g}, or with more warmup_steps"
+        )
 
     def _tokens_since(self, step: int) -> int:
         return self.objective.tokens_until(self.steps_done) - self.objective.tokens_until(step)

@@ -53,6 +53,8 @@ class Objective(ABC):
     reads_text: ClassVar[bool] = True
     specials: ClassVar[tuple[str, ...]] = ()
 
+    n_tokens: int  # of all it learns from, once; of pictures each patch is one
+
     def __init__(self, tokenizer: Tokenizer | None, data: Any, plan: Plan) -> None:  # noqa: ANN401
         """data: what `read` gives. ValueError when it is too little for the plan."""
         self.plan = plan
@@ -76,6 +78,26 @@ class Objective(ABC):
     @abstractmethod
     def evaluate(self, model: Transformer) -> Mapping[str, Any]:
         """Scores on held-out data by its name, as dataclasses; the model is in `eval` mode."""
+
+    def sample(self, model: Transformer) -> str:
+        """A few tokens that the model writes by itself; empty where it writes none."""
+        return ""
+
+    def probe(self) -> list[int]:
+        """Ids of one fixed text, whose attention is kept as it forms; none where there is none."""
+        return []
+
+    def trained_on(self, model: Transformer) -> "Accuracy | None":
+        """How well the model does on what it learns from, scored as what was held out is."""
+        return None
+
+    def alone(self, model: Transformer) -> "Accuracy | None":
+        """How much is right of what the model writes after held-out beginnings, reading itself.
+
+        `evaluate` feeds it the true tokens (teacher forcing); here it reads what it has written
+        (free running), greedily.
+        """
+        return None
 
     def tokens_until(self, step: int) -> int:
         """Tokens that the first `step` steps learn from; of pictures each patch is one."""

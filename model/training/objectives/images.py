@@ -28,6 +28,7 @@ class ImageClasses(Objective):
     def __init__(self, tokenizer: Tokenizer | None, data: Images, plan: Plan) -> None:
         super().__init__(tokenizer, data, plan)
         self.data = data
+        self.n_tokens = len(data.labels) * plan.stages[0].seq_len
 
     @staticmethod
     def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Images:

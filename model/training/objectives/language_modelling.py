@@ -6,8 +6,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from model.architectures.base import Transformer
+from model.architectures.decoder import DecoderTransformer
+from model.decoding.filters import Sampling
+from model.decoding.sampling import generate
 from model.training.evaluation import Evaluation, evaluate
 from model.training.objectives.windows import WindowedText
+
+N_SAMPLED = 12  # tokens
+MOST_PROBED = 24  # tokens, as many as can be told apart in a small map
 
 
 class LanguageModelling(WindowedText):
@@ -21,6 +27,18 @@ class LanguageModelling(WindowedText):
         """Cross-entropy of the next tokens, the mean over all positions."""
         logits = model(batch[:, :-1])  # (B, T, V)
         return F.cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
+
+    def sample(self, model: Transformer) -> str:
+        """Twelve tokens that come to the model first."""
+        assert isinstance(model, DecoderTransformer)
+        end_id = self.tokenizer.end_id
+        steps = generate(model, [end_id], Sampling(), max_new_tokens=N_SAMPLED, end_id=end_id)
+        return self.tokenizer.decode([step.token_id for step in steps])
+
+    def probe(self) -> list[int]:
+        """The first tokens of what was held out."""
+        text = next(iter(self.held_out.values()))
+        return self.tokenizer.encode(text[: MOST_PROBED * 8])[:MOST_PROBED]
 
     def evaluate(self, model: Transformer) -> dict[str, Evaluation]:
         """How well the model predicts each held-out text."""

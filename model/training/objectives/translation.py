@@ -34,6 +34,7 @@ class Translation(Objective):
         """ValueError when a pair is longer than a stage's `seq_len`."""
         super().__init__(tokenizer, data, plan)
         encoded = EncodedPairs.of(data, tokenizer)
+        self.n_tokens = int(encoded.lengths[:, 0].sum())
         self.stages = [
             (stage, LengthBuckets(encoded, stage.seq_len, plan.batch_tokens, plan.seed))
             for stage in plan.stages

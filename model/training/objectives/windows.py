@@ -19,6 +19,7 @@ class WindowedText(Objective):
         super().__init__(tokenizer, data, plan)
         self.tokenizer, self.held_out = tokenizer, data.held_out
         ids = encode_texts(tokenizer, data.texts)
+        self.n_tokens = len(ids)
         self.stages = [
             (stage, TokenWindows(ids, stage.seq_len, plan.batch_size(stage), plan.seed))
             for stage in plan.stages

@@ -6,14 +6,21 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
+from model.architectures.decoder import DecoderTransformer
 from model.data.text import Corpus
 from model.sources import checkpoint
-from model.training.observers import METRICS_FILE, Progress
+from model.sources.checkpoint import Training, read_training
+from model.training import observers
+from model.training.objectives import LanguageModelling
+from model.training.objectives.base import Accuracy
+from model.training.observers import BEST, METRICS_FILE, Saver
 from model.training.plan import Stage
 from model.training.run import train
-from model.training.state import read_steps_done
-from tests.model.builders import SENTENCE
+from model.training.state import TrainingState, read_steps_done
+from model.training.trainer import DivergedError, Metrics, Trainer
+from tests.model.builders import SENTENCE, tiny_tokenizer
 from tests.model.training.builders import (
     CORPUS,
     CPU,
@@ -21,6 +28,8 @@ from tests.model.training.builders import (
     log_lines,
     state,
     toy_recipe,
+    toy_trainer,
+    toy_windows,
     trained,
 )
 
@@ -37,14 +46,28 @@ def test_metrics_are_yielded_and_written(tmp_path: Path) -> None:
     assert lines == [json.loads(json.dumps(dataclasses.asdict(line))) for line in metrics]
 
 
-def test_the_log_of_a_run_that_diverges_is_still_json(tmp_path: Path) -> None:
-    recipe = toy_recipe()
-    for name in ("matrix_lr", "other_lr"):  # beyond what a recipe may say
-        object.__setattr__(recipe, name, 1e30)
-    with pytest.raises(ValueError, match="cannot hold"):
-        list(train(recipe, CORPUS, tmp_path, device=CPU))
+def test_a_run_that_diverges_stops_and_keeps_its_last_good_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fourth loss is not a number, its gradient neither."""
+    of_batch, seen = LanguageModelling.loss, []
+
+    def loss(self: LanguageModelling, model: DecoderTransformer, batch: Tensor) -> Tensor:
+        seen.append(of_batch(self, model, batch))
+        return seen[-1] * (float("nan") if len(seen) == 4 else 1)
+
+    monkeypatch.setattr(LanguageModelling, "loss", loss)
+    said = (
+        r"diverged at step 4: .* what step 3 left is kept. .* matrix_lr 0.002 in the place of 0.006"
+    )
+    with pytest.raises(DivergedError, match=said):
+        trained(tmp_path)
+    kept = TrainingState.read(tmp_path)
+    assert kept.steps_done == 3
+    assert all(weight.isfinite().all() for weight in kept.weights.values())
+    assert checkpoint.load(tmp_path, device="cpu").model.embed.weight.isfinite().all()
     lines = (tmp_path / METRICS_FILE).read_text().splitlines()
-    assert json.loads(lines[-1], parse_constant=pytest.fail)["loss"] is None
+    assert [json.loads(line, parse_constant=pytest.fail)["step"] for line in lines] == [2]
 
 
 def test_tokens_are_those_really_seen(tmp_path: Path) -> None:
@@ -82,6 +105,54 @@ def test_state_is_saved_every_so_many_steps(tmp_path: Path) -> None:
     assert saved == [None, 3, 3, 6]
 
 
+def test_each_save_is_a_checkpoint_that_says_where_its_training_stands(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="a crash"):
+        trained(tmp_path, observers=[Crash(5)])
+    loaded = checkpoint.load(tmp_path, device="cpu")
+    assert torch.equal(
+        loaded.model.embed.weight, state(tmp_path)["model.embed.weight"].half().float()
+    )
+    source = checkpoint.CheckpointSource()
+    before = source.revision(str(tmp_path))
+    assert source.described(str(tmp_path))[-1] == "step 3 of 8"
+    trained(tmp_path, resume=True)
+    assert source.described(str(tmp_path))[-1] == "context 11"
+    assert source.revision(str(tmp_path)) != before
+    (tmp_path / checkpoint.TRAINING).write_text('{"step": "3"}')
+    with pytest.raises(ValueError, match="training lacks steps"):
+        source.described(str(tmp_path))
+
+
+def test_an_evaluation_and_half_a_minute_are_saved_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = Corpus(CORPUS.texts, {"a text": SENTENCE})
+    with pytest.raises(RuntimeError, match="a crash"):
+        list(train(toy_recipe(), corpus, tmp_path / "a", device=CPU, observers=[Crash(5)]))
+    assert read_steps_done(tmp_path / "a") == 4
+    monkeypatch.setattr(observers, "SAVE_SECONDS", -1)
+    with pytest.raises(RuntimeError, match="a crash"):
+        trained(tmp_path / "b", observers=[Crash(2)])
+    assert read_steps_done(tmp_path / "b") == 2
+
+
+def test_the_best_on_held_out_data_is_kept_also_after_a_resume(tmp_path: Path) -> None:
+    trainer = toy_trainer()
+    for losses in ((3.0, 2.0, 2.5), (2.2, 2.1)):
+        saver = Saver(tmp_path, tiny_tokenizer(), 100)
+        for loss in losses:
+            trainer.step(toy_windows())
+            saver.after_metrics(trainer, _scored(trainer, loss))
+    assert read_training(tmp_path / BEST) == Training(step=2, steps=8, held_out=2.0)
+    assert checkpoint.load(tmp_path / BEST, device="cpu").config.d_model == 30
+
+
+def _scored(trainer: Trainer, loss: float) -> Metrics:
+    """A line of the log with the losses of two texts, whose mean is the one given."""
+    scores = {name: Accuracy(loss + by, 0.5, 10) for name, by in (("a", -0.5), ("b", 0.5))}
+    return Metrics(trainer.steps_done, 1.0, 0.1, 10, 5.0, scores)
+
+
 def test_finished_checkpoint_can_be_loaded(tmp_path: Path) -> None:
     trained(tmp_path)
     assert not list(tmp_path.glob("step-*")), "no snapshot unasked"
@@ -102,11 +173,3 @@ def test_snapshots_are_checkpoints_of_their_step(tmp_path: Path) -> None:
     finished = checkpoint.load(tmp_path, device="cpu")
     assert torch.equal(last.model.embed.weight, finished.model.embed.weight)
     assert not torch.equal(first.model.embed.weight, finished.model.embed.weight)
-
-
-def test_progress_counts_steps_of_all(tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    progress = Progress(lambda done, total: seen.append((done, total)))
-    trained(tmp_path, max_minutes=0)
-    trained(tmp_path, resume=True, observers=[progress])
-    assert seen == [(step, 8) for step in range(2, 9)]
