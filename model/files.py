@@ -193,6 +193,17 @@ def replacing(path: Path) -> Iterator[Path]:
             new.unlink(missing_ok=True)
 
 
+def append(path: Path, content: bytes) -> None:
+    """Write at the end of a file; ValueError when the disk is full or read-only."""
+    try:
+        with path.open("ab") as file:
+            file.write(content)
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {spelled(path)}: {_reason(error)}; {_remedy(error)}"
+        ) from None
+
+
 def _flush(path: Path) -> None:
     """Have the disk hold the content before the name, so that a power cut leaves no empty file."""
     descriptor = os.open(path, os.O_RDWR)  # Windows flushes no file that is open for reading

@@ -159,7 +159,7 @@ class Telling(Observer):
             left = tqdm.format_interval(left)
             self._say(f"step {metrics.step:,}/{total:,}{stands} · {left} left")
         if loss is not None:
-            self._say(evaluation_line(trainer, metrics))
+            self._say(evaluation_line(metrics))
 
     def at_end(self, trainer: Trainer) -> None:
         """Which checkpoint did best, and how it is opened."""
@@ -207,7 +207,7 @@ def first_lines(trainer: Trainer, out: Path) -> list[str]:
     ]
 
 
-def evaluation_line(trainer: Trainer, metrics: Metrics) -> str:
+def evaluation_line(metrics: Metrics) -> str:
     """How well the model does on what was held out, and what it writes by itself."""
     parts = [f"step {metrics.step:,}: held out {metrics.held_out_loss:.3f}"]
     bits = [
@@ -215,8 +215,8 @@ def evaluation_line(trainer: Trainer, metrics: Metrics) -> str:
     ]
     if bits:
         parts.append(f"{sum(bits) / len(bits):.3f} bits per byte")
-    if written := trainer.sample():
-        parts.append(f"writes {one_line(written)!r}")
+    if metrics.sample:
+        parts.append(f"writes {one_line(metrics.sample)!r}")
     return " · ".join(parts)
 
 

@@ -10,7 +10,7 @@ import torch
 
 from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
-from model.files import replacing
+from model.files import append, replacing
 from model.lines import finite
 from model.sources import checkpoint
 from model.sources.checkpoint import Training
@@ -36,8 +36,7 @@ class MetricsLog(Observer):
 
     def after_metrics(self, trainer: Trainer, metrics: Metrics) -> None:
         """Append a line."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(finite(asdict(metrics)), allow_nan=False) + "\n")
+        append(self.path, f"{json.dumps(finite(asdict(metrics)), allow_nan=False)}\n".encode())
 
 
 class Saver(Observer):

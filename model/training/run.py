@@ -4,7 +4,7 @@ import math
 import os
 import shutil
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import torch
@@ -14,6 +14,7 @@ from model.data.text import digest
 from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
 from model.files import folder_to_write, replacing
+from model.lines import one_line
 from model.sources.checkpoint import find_folder, load
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
@@ -21,9 +22,12 @@ from model.training.observers import MetricsLog, Saver, Snapshots
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
+from model.training.watching import CONTROL_FILE, PAUSED_FILE, AttentionFrames, Control
 from model.weights import take_weights
 
-LOCK_FILE, TOKENIZER_FILE = ".training.lock", "tokenizer.json"
+LOCK_FILE, RECIPE_FILE, TOKENIZER_FILE = ".training.lock", "recipe.toml", "tokenizer.json"
+FAILED_FILE = "failed.txt"  # why a training has failed
+LOCK_SECONDS = 1  # who looks whether the lock is held has it for a moment
 
 
 def train(
@@ -47,7 +51,8 @@ def train(
         raise ValueError(f"the time to train is {max_minutes:g} minutes; it must be at least 0")
     _refuse_missing_compiler(recipe)
     _prepare(out, resume)
-    with _alone(out):
+    with _alone(out), _telling_why(out):
+        _keep_recipe(recipe, out)
         tokenizer = _tokenizer(recipe, corpus, out, resume)
         trainer = _trainer(recipe, corpus, tokenizer, device)
         if resume:
@@ -55,11 +60,14 @@ def train(
         if tokenizer is not None:
             with replacing(out / TOKENIZER_FILE) as new:
                 tokenizer.save(new)
+        saver = Saver(out, tokenizer, recipe.save_every)
         watching = (
             MetricsLog(out, trainer.steps_done),
+            AttentionFrames(out, tokenizer),
             Snapshots(out, tokenizer, recipe.snapshot_every),
-            Saver(out, tokenizer, recipe.save_every),
+            saver,
             *observers,
+            Control(out, saver),
         )
         yield from trainer.run(watching, max_minutes)
 
@@ -100,14 +108,39 @@ def _alone(out: Path) -> Iterator[None]:
     The lock is the system's own, so it is gone with the process that had it, however it ended.
     """
     try:
-        with FileLock(out / LOCK_FILE, blocking=False):
-            for left_over in [*out.glob("*.new"), *out.glob("step-*/*.new")]:
+        with FileLock(out / LOCK_FILE, timeout=LOCK_SECONDS):
+            stale = (out / name for name in (CONTROL_FILE, PAUSED_FILE, FAILED_FILE))
+            for left_over in [*out.glob("*.new"), *out.glob("step-*/*.new"), *stale]:
                 left_over.unlink(missing_ok=True)
             yield
     except Timeout:
         raise ValueError(
             f"{out} is being trained in by another process; wait for it or choose another folder"
         ) from None
+
+
+@contextmanager
+def _telling_why(out: Path) -> Iterator[None]:
+    """Leave beside the run why it failed, for those who watch it."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(OSError):  # a full disk
+            why = one_line(str(error) or type(error).__name__)
+            (out / FAILED_FILE).write_text(f"{why}\n", encoding="utf-8")
+        raise
+
+
+def _keep_recipe(recipe: Recipe, out: Path) -> None:
+    """Write the recipe beside the run, unless the one that is there says the same."""
+    path = out / RECIPE_FILE
+    try:
+        is_there = Recipe.load(path) == recipe
+    except ValueError:
+        is_there = False
+    if not is_there:
+        with replacing(path) as new:
+            new.write_text(recipe.to_toml(), encoding="utf-8")
 
 
 def _prepare(out: Path, resume: bool) -> None:

@@ -27,7 +27,8 @@ class TrainingState:
 
     `origin` is what the numbers depend on, field by field: recipe, texts, tokenizer. `moments` has
     an entry for each optimizer, `unlogged` the losses of the steps since the last line of the log,
-    (n,), `averaged` the sums of the weights that are to be averaged, empty before the first.
+    (n,), `averaged` the sums of the weights that are to be averaged, empty before the first,
+    `gradient_norms` what a line of the log that is still to come says of the last step.
     """
 
     steps_done: int
@@ -36,6 +37,7 @@ class TrainingState:
     moments: list[Moments]
     unlogged: Tensor = field(default_factory=lambda: torch.zeros(0))
     averaged: dict[str, Tensor] = field(default_factory=dict)
+    gradient_norms: dict[str, Tensor] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
         """Write the state file: it appears whole or not at all, whatever signal comes.
@@ -72,6 +74,7 @@ class TrainingState:
             ],
             unlogged=tensors.get("unlogged", torch.zeros(0)),
             averaged=_inside(tensors, "averaged."),
+            gradient_norms=_inside(tensors, "gradient_norms."),
         )
 
     def refuse_other(self, origin: Mapping[str, str]) -> None:
@@ -92,6 +95,7 @@ class TrainingState:
         """Everything but the numbers of the header, under the names it has in the file."""
         tensors = {f"model.{name}": x for name, x in self.weights.items()}
         tensors |= {f"averaged.{name}": x for name, x in self.averaged.items()}
+        tensors |= {f"gradient_norms.{name}": x for name, x in self.gradient_norms.items()}
         for number, moments in enumerate(self.moments):
             for index, values in moments.items():
                 for name, value in values.items():

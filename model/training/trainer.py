@@ -2,10 +2,11 @@
 
 import copy
 import math
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,12 +17,13 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from model.architectures.base import Transformer
 from model.architectures.table import architecture, config_of
+from model.config import BlockConfig
 from model.device import PRECISIONS, has_fast_bfloat16
 from model.sources.checkpoint import own_weights
 from model.training.averaging import WeightSum
 from model.training.interrupts import uninterrupted
 from model.training.objectives import Objective
-from model.training.objectives.base import Batch
+from model.training.objectives.base import Accuracy, Batch
 from model.training.optimizers import OPTIMIZERS, split_parameters
 from model.training.randomness import drawn_number
 from model.training.recipe import Recipe
@@ -38,7 +40,10 @@ class Metrics:
 
     `loss` is that of the objective, the mean since the last line; `learning_rate` is that of the
     hidden matrices at this step; `tokens_per_second` is 0 where no step was timed since a resume;
-    `held_out` has the objective's scores by the name of what was held out.
+    `gradient_norms` are the lengths of this step's gradient before it is clipped, by layer.
+    An evaluation has besides: `held_out`, the objective's scores by the name of what was held out,
+    and where the objective has them the scores on what it learns from (`trained_on`), those of the
+    model reading itself (`alone`), and a `sample` of what it writes.
     """
 
     step: int
@@ -47,6 +52,10 @@ class Metrics:
     tokens: int
     tokens_per_second: float
     held_out: Mapping[str, Any] | None = None
+    gradient_norms: Mapping[str, float] = field(default_factory=dict)
+    trained_on: Accuracy | None = None
+    alone: Accuracy | None = None
+    sample: str = ""
 
     @property
     def held_out_loss(self) -> float | None:
@@ -111,6 +120,9 @@ class Trainer:
         self.steps_done = 0
         self.is_whole = True  # not while weights and optimizers are between two steps
         self.unlogged: list[Tensor] = []  # losses since the last metrics
+        self.gradient_norms: dict[str, Tensor] = {}  # of a step whose metrics are still to be given
+        self.is_stopping = False  # no step comes after this one
+        self.timed_from = time.monotonic()  # the speed is measured since then
         self.averaged = WeightSum()
 
     def run(
@@ -145,6 +157,8 @@ class Trainer:
         with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
             loss = self.loss_fn(batch.to(self.device))
             loss.backward()
+            if self._is_due(self.steps_done + 1):
+                self.gradient_norms = _gradient_norms(self.model)
             longest = self.recipe.max_grad_norm or math.inf
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), longest)
             if not norm.isfinite():
@@ -170,6 +184,7 @@ class Trainer:
             moments=[_moments(optimizer) for optimizer in self.optimizers],
             unlogged=torch.stack(self.unlogged) if self.unlogged else torch.zeros(0),
             averaged=self.averaged.sums,
+            gradient_norms=self.gradient_norms,
         )
 
     def restore(self, state: TrainingState) -> None:
@@ -182,6 +197,7 @@ class Trainer:
             optimizer.load_state_dict({"state": its_moments, "param_groups": groups})
         self.steps_done = state.steps_done
         self.unlogged = list(state.unlogged.to(self.device))
+        self.gradient_norms = dict(state.gradient_norms)
         self.averaged = WeightSum({name: x.to(self.device) for name, x in state.averaged.items()})
         for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
             _set_schedule(optimizer, schedule, self.steps_done)
@@ -199,54 +215,59 @@ class Trainer:
         return model
 
     def _steps(self, observers: Sequence[Observer], deadline: float) -> Iterator[Metrics]:
-        first, since = self.steps_done, time.monotonic()
-        if self.unlogged and self._is_due():  # stopped between a step and its metrics
+        first, self.timed_from = self.steps_done, time.monotonic()
+        if self.unlogged and self._is_due(self.steps_done):  # stopped between it and its metrics
             yield self._measure(observers, tokens_per_second=0.0)
         for batch in self.objective.batches(self.steps_done):
             self.step(batch)
-            if self._is_due():
-                speed = self._tokens_since(first) / (time.monotonic() - since)
+            if self._is_due(self.steps_done):
+                speed = self._tokens_since(first) / (time.monotonic() - self.timed_from)
                 yield self._measure(observers, speed)
-                first, since = self.steps_done, time.monotonic()
+                first, self.timed_from = self.steps_done, time.monotonic()
             for observer in observers:
                 observer.after_step(self)
-            if time.monotonic() > deadline:
+            if self.is_stopping or time.monotonic() > deadline:
                 return
 
-    def _is_due(self) -> bool:
-        return self.steps_done % self.recipe.log_every == 0 or self._is_evaluation_due()
+    def _is_due(self, step: int) -> bool:
+        return step % self.recipe.log_every == 0 or self._is_evaluation_due(step)
 
-    def _is_evaluation_due(self) -> bool:
-        is_last = self.steps_done == self.recipe.total_steps
-        return self.steps_done % self.recipe.evaluate_every == 0 or is_last
+    def _is_evaluation_due(self, step: int) -> bool:
+        return step % self.recipe.evaluate_every == 0 or step == self.recipe.total_steps
 
     def _measure(self, observers: Sequence[Observer], tokens_per_second: float) -> Metrics:
+        evaluated = self._evaluate() if self._is_evaluation_due(self.steps_done) else {}
         metrics = Metrics(
             step=self.steps_done,
             loss=torch.stack(self.unlogged).mean().item(),
             learning_rate=self.recipe.matrix_lr * self.recipe.lr_share(self.steps_done - 1),
             tokens=self.objective.tokens_until(self.steps_done),
             tokens_per_second=tokens_per_second,
-            held_out=self._evaluate() if self._is_evaluation_due() else None,
+            gradient_norms={name: norm.item() for name, norm in self.gradient_norms.items()},
+            **evaluated,
         )
         with uninterrupted():
-            self.unlogged = []
+            self.unlogged, self.gradient_norms = [], {}
             for observer in observers:
                 observer.after_metrics(self, metrics)
         return metrics
 
-    def _evaluate(self) -> Mapping[str, Any] | None:
-        self.model.eval()
-        try:
-            return self.objective.evaluate(self.finished()) or None
-        finally:
-            self.model.train()
+    def _evaluate(self) -> dict[str, Any]:
+        """What an evaluation adds to the metrics."""
+        with self.judged() as model:
+            return {
+                "held_out": self.objective.evaluate(model) or None,
+                "trained_on": self.objective.trained_on(model),
+                "alone": self.objective.alone(model),
+                "sample": self.objective.sample(model),
+            }
 
-    def sample(self) -> str:
-        """What the model writes now, see `Objective.sample`."""
+    @contextmanager
+    def judged(self) -> Iterator[Transformer]:
+        """The model as it is kept, in `eval` mode within."""
         self.model.eval()
         try:
-            return self.objective.sample(self.finished())
+            yield self.finished()
         finally:
             self.model.train()
 
@@ -269,13 +290,22 @@ class Trainer:
 
 
 def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
-    """The recipe's model with fresh weights. `vocab_size` is None where it reads no text.
+    """The recipe's model with fresh weights; see `planned`."""
+    config, _ = planned(recipe, vocab_size)
+    model = architecture(config.architecture).build(config)
+    INITIALISATIONS[recipe.initialisation](model, recipe.seed)
+    return model
 
-    ValueError when its config is impossible, or its context shorter than a stage's windows.
+
+def planned(recipe: Recipe, vocab_size: int | None) -> tuple[BlockConfig, int]:
+    """The config of a recipe's model and the number of its weights, before anything is allocated.
+
+    `vocab_size` is None where it reads no text. ValueError when the config is impossible, too
+    large, or its context shorter than a stage's windows.
     """
     sizes = {} if vocab_size is None else {"vocab_size": vocab_size}
     config = config_of({**recipe.model, **sizes})
-    with torch.device("meta"):  # counted before anything is allocated
+    with torch.device("meta"):
         imagined = architecture(config.architecture).build(config)
     n_weights = sum(weight.numel() for weight in imagined.parameters())
     if n_weights > MOST_WEIGHTS:
@@ -283,15 +313,29 @@ def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
             f"recipe: the model has {n_weights:,} parameters; at most {MOST_WEIGHTS:,} are trained "
             "here: lower d_model, d_ff, n_layers or vocab_size"
         )
-    model = architecture(config.architecture).build(config)
-    longest, context = max(s.seq_len for s in recipe.stages), model.config.max_seq_len
+    longest, context = max(s.seq_len for s in recipe.stages), config.max_seq_len
     if longest > context:
         raise ValueError(
             f"recipe: a stage has seq_len {longest} but max_seq_len is {context}; lower one or "
             "raise the other"
         )
-    INITIALISATIONS[recipe.initialisation](model, recipe.seed)
-    return model
+    return config, n_weights
+
+
+def _gradient_norms(model: Transformer) -> dict[str, Tensor]:
+    """The length of the gradient of each part: the embedding, each layer, what comes after."""
+    parts: dict[str, list[Tensor]] = {}
+    for name, weight in model.named_parameters():
+        if weight.grad is not None:
+            parts.setdefault(_part(name), []).append(weight.grad)
+    return {part: torch.nn.utils.get_total_norm(gradients) for part, gradients in parts.items()}
+
+
+def _part(name: str) -> str:
+    """The part of a model that a weight is in, such as "layer 0" or "encoder layer 0"."""
+    if layer := re.match(r"(?:(\w+)\.)?blocks\.(\d+)\.", name):
+        return f"{layer[1]} layer {layer[2]}" if layer[1] else f"layer {layer[2]}"
+    return "end" if re.search(r"(final_norm|unembed)\.", name) else "embedding"
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class LanguageModelling(WindowedText):
 
     def probe(self) -> list[int]:
         """The first tokens of what was held out."""
-        text = next(iter(self.held_out.values()))
+        text = next(iter(self.held_out.values()), "")
         return self.tokenizer.encode(text[: MOST_PROBED * 8])[:MOST_PROBED]
 
     def evaluate(self, model: Transformer) -> dict[str, Evaluation]:

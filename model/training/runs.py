@@ -1,0 +1,453 @@
+"""Trainings as processes of their own, each found by its folder: begun, watched and steered there.
+
+Whether one runs is told by the lock that it holds, which the system takes back however it ends.
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from model.config import LARGEST_NUMBER
+from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
+from model.lines import one_line, quoted, spelled
+from model.memory import free_memory
+from model.sources.checkpoint import read_training
+from model.sources.places import home
+from model.training.evaluation import LARGEST_LOG, METRICS_FILE
+from model.training.objectives import OBJECTIVES
+from model.training.recipe import Recipe
+from model.training.run import FAILED_FILE, LOCK_FILE, RECIPE_FILE
+from model.training.state import STATE_FILE
+from model.training.trainer import planned
+from model.training.watching import (
+    CONTROL_FILE,
+    FRAMES_FILE,
+    FRAMES_INDEX,
+    MOST_BYTES,
+    PAUSE,
+    PAUSED_FILE,
+    STOP,
+    asked,
+    read_index,
+)
+
+HOUSE = Path(__file__).resolve().parents[2]  # where Python finds `model`
+CORPUS_FILE, LOG_FILE = "corpus.txt", "train.log"
+START = "start"  # what the control file says until the training has begun
+START_SECONDS = 60  # so long is one that another process has started believed to come
+LONGEST_NAME = 60
+NICENESS = 10
+MOST_LOGS = 64  # kept in memory
+JUDGED_AT_ONCE = 16  # windows
+
+State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
+LIVE = ("starting", "running", "paused")  # states in which a process is there
+
+_started: dict[Path, subprocess.Popen[bytes]] = {}
+_reading = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training as it stands in its folder.
+
+    `lines` are those of its log, as in `Metrics`; `why` is said where it has failed. `recipe` is
+    None only where the folder cannot be read.
+    """
+
+    folder: Path
+    name: str
+    recipe: Recipe | None
+    state: State
+    step: int
+    total_steps: int
+    lines: tuple[Mapping[str, Any], ...]
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Patterns of every head on one text as they formed, (S, L, H, T, T) float16, by step."""
+
+    steps: tuple[int, ...]
+    tokens: tuple[str, ...]
+    patterns: np.memmap
+
+
+@dataclass
+class _Log:
+    """What was read of a log: so many bytes, the last line of them, and all lines parsed."""
+
+    n_bytes: int = 0
+    tail: bytes = b""
+    lines: list[Mapping[str, Any]] = field(default_factory=list)
+
+
+_logs: dict[Path, _Log] = {}
+
+
+def runs_folder() -> Path:
+    """Where the trainings lie that the app has begun."""
+    return home() / "runs"
+
+
+def found_runs(also: Sequence[Path] = ()) -> list[Run]:
+    """Those of `runs_folder`, the newest first, then the given ones; a broken one has failed."""
+    try:
+        own = [x for x in runs_folder().iterdir() if (x / RECIPE_FILE).is_file()]
+        own.sort(key=lambda x: (x / RECIPE_FILE).stat().st_mtime, reverse=True)
+    except OSError:
+        own = []
+    runs = []
+    for folder in {folder.absolute(): folder for folder in (*own, *also)}.values():
+        try:
+            runs.append(read_run(folder))
+        except ValueError as error:
+            name = spelled(folder.name)
+            runs.append(Run(folder, name, None, "failed", 0, 0, (), str(error)))
+    return runs
+
+
+def read_run(folder: Path) -> Run:
+    """A training by its folder; ValueError of one line when it is none or broken."""
+    try:
+        recipe = _recipe(folder / RECIPE_FILE)
+        state, why = _state(folder, recipe)
+        lines, saved = _lines(folder / METRICS_FILE), read_training(folder)
+    except (OSError, ValueError) as error:
+        raise ValueError(one_line(str(error))) from None
+    steps = [saved.step if saved else 0]
+    if state in LIVE and lines:
+        steps.append(lines[-1]["step"])
+    step = min(max(*steps, 0), recipe.total_steps)
+    name = spelled(folder.name)
+    return Run(folder, name, recipe, state, step, recipe.total_steps, lines, why)
+
+
+def read_frames(folder: Path) -> Frames | None:
+    """The patterns that were kept so far; None where there are none. ValueError when broken."""
+    index, path = folder / FRAMES_INDEX, folder / FRAMES_FILE
+    if not index.is_file() or not path.is_file():
+        return None
+    found = read_index(index)
+    with opened(path, MOST_BYTES) as file:
+        size = os.fstat(file.fileno()).st_size
+    n_bytes = 2 * math.prod(found[0]["shape"]) if found else 0
+    n = min(len(found) - 1, size // n_bytes) if n_bytes else 0
+    if n < 1:
+        return None
+    patterns = np.memmap(path, np.float16, "r", shape=(n, *found[0]["shape"]))
+    steps = tuple(line["step"] for line in found[1 : n + 1])
+    return Frames(steps, tuple(found[0]["tokens"]), patterns)
+
+
+def start(recipe: Recipe, *, text: str | None = None) -> Path:
+    """Begin a training in a new folder of `runs_folder`, named after the recipe; gives the folder.
+
+    It is a process of its own, which goes on when this one ends. ValueError where that cannot be:
+    the text is too short, the memory too small, the disk full.
+    """
+    recipe = replace(recipe, name=quoted(recipe.name))
+    content = None if text is None else text.encode(errors="replace")
+    longest = max(stage.seq_len for stage in recipe.stages)
+    if content is not None and len(content) <= 2 * longest:
+        raise ValueError(
+            f"the text has {len(content):,} bytes; windows of {longest} tokens need more than "
+            f"{2 * longest:,}: give more text or a shorter seq_len"
+        )
+    _refuse_too_large(recipe, text)
+    folder = _new_folder(recipe.name)
+    try:
+        with replacing(folder / RECIPE_FILE) as new:
+            new.write_text(recipe.to_toml(), encoding="utf-8")
+        if content is not None:
+            with replacing(folder / CORPUS_FILE) as new:
+                new.write_bytes(content)
+        _recipe(folder / RECIPE_FILE)
+        _spawn(folder)
+    except ValueError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def resume(folder: Path) -> None:
+    """Go on with a training of `runs_folder` that has stopped or failed, in a new process."""
+    _refuse_outside(folder)
+    run = read_run(folder)
+    if run.state in LIVE or run.state == "finished":
+        raise ValueError(f"{run.name} is {run.state}; only what has stopped or failed is resumed")
+    _spawn(folder, *(["--resume"] if (folder / STATE_FILE).is_file() else []))
+
+
+def pause(folder: Path) -> None:
+    """Have a training save after its step and wait, its process kept."""
+    _refuse_idle(folder)
+    _ask(folder, PAUSE)
+
+
+def go_on(folder: Path) -> None:
+    """End the pause of a training."""
+    _refuse_idle(folder)
+    (folder / CONTROL_FILE).unlink(missing_ok=True)
+
+
+def stop(folder: Path) -> None:
+    """Have a training save after its step and end; `resume` goes on from there."""
+    process = _started.get(folder.resolve())
+    is_coming = asked(folder) == START and not _is_held(folder)
+    if is_coming and process is not None and process.poll() is None:
+        _ask(folder, STOP)
+        process.terminate()  # it saves on a signal, too, if it has begun meanwhile
+        return
+    _refuse_idle(folder)
+    _ask(folder, STOP)
+
+
+def delete(folder: Path) -> None:
+    """Remove a training of `runs_folder` that does not run, with all that it left."""
+    _refuse_outside(folder)
+    if _is_held(folder) or (asked(folder) == START and _is_coming(folder)):
+        raise ValueError(f"{quoted(folder.name)} is being trained; stop it first")
+    try:
+        shutil.rmtree(folder)  # which removes links, not what they lead to
+    except OSError as error:
+        raise ValueError(one_line(f"cannot remove {folder}: {error.strerror}")) from None
+
+
+def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:
+    """Bytes of weights, gradient and moments, and of what one step keeps: a rough upper estimate.
+
+    `vocab_size` is None where it reads no text. ValueError as `planned`.
+    """
+    config, n_weights = planned(recipe, vocab_size)
+    n_layers = config.n_layers + getattr(config, "n_encoder_layers", 0)
+    n_classes = getattr(config, "vocab_size", 0)
+    tokens = max(recipe.batch_tokens, JUDGED_AT_ONCE * config.max_seq_len)
+    longest = max(stage.seq_len for stage in recipe.stages)
+    in_layer = 20 * config.d_model + 5 * config.d_ff + 3 * config.n_heads * longest
+    return 4 * (4 * n_weights + tokens * (n_layers * in_layer + 4 * n_classes))
+
+
+def _refuse_too_large(recipe: Recipe, text: str | None) -> None:
+    vocab_size = recipe.vocab_size or len(set(text or "")) + 4  # characters, and special tokens
+    reads_text = OBJECTIVES[recipe.objective].reads_text
+    needed, free = needed_memory(recipe, vocab_size if reads_text else None), free_memory()
+    if needed > free:
+        raise ValueError(
+            f"this training needs about {needed / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB "
+            "are free; lower d_model, n_layers or batch_tokens"
+        )
+
+
+def _new_folder(name: str) -> Path:
+    safe = re.sub(r"[^\w.-]+", "-", name)[:LONGEST_NAME].strip("-.") or "training"
+    top = folder_to_write(runs_folder().absolute())
+    for number in count(1):
+        folder = top / (safe if number == 1 else f"{safe}-{number}")
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise ValueError(one_line(f"cannot write {folder}: {error.strerror}")) from None
+    raise AssertionError("numbers do not end")
+
+
+def _spawn(folder: Path, *options: str) -> None:
+    """Start the command in a session of its own: one thread, behind what a person waits for."""
+    command = [sys.executable, "-P", "-m", "model", "train", str(folder / RECIPE_FILE)]
+    command += ["--out", str(folder), *options]
+    if (folder / CORPUS_FILE).is_file():
+        command += ["--corpus", str(folder / CORPUS_FILE)]
+    path = os.pathsep.join(filter(None, [str(HOUSE), os.environ.get("PYTHONPATH")]))
+    one = {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1", "PYTHONPATH": path}
+    _ask(folder, START)
+    try:
+        with (folder / LOG_FILE).open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603  our own words and a folder
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, **one},
+                start_new_session=True,
+                creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0),
+            )
+    except OSError as error:
+        raise ValueError(one_line(f"no training can be started: {error}")) from None
+    _started[folder.resolve()] = process
+    if hasattr(os, "setpriority"):
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+
+
+def _ask(folder: Path, word: str) -> None:
+    with replacing(folder / CONTROL_FILE) as new:
+        new.write_text(word, encoding="utf-8")
+
+
+def _refuse_idle(folder: Path) -> None:
+    if not _is_held(folder):
+        raise ValueError(f"no training runs in {quoted(folder)}")
+
+
+def _refuse_outside(folder: Path) -> None:
+    """ValueError for what is no folder of `runs_folder` itself."""
+    try:
+        is_inside = folder.resolve().parent == runs_folder().resolve()
+        is_own = is_inside and folder.is_dir() and not folder.is_symlink()
+    except (OSError, RuntimeError, ValueError):
+        is_own = False
+    if not is_own:
+        raise ValueError(f"{quoted(folder)} is no training of {quoted(runs_folder())}")
+
+
+def _state(folder: Path, recipe: Recipe) -> tuple[State, str]:
+    """What a training does, and why it has failed."""
+    is_asked_to_start = asked(folder) == START  # before the lock: it takes this word away
+    if _is_held(folder):
+        if (folder / PAUSED_FILE).exists():
+            return "paused", ""
+        return ("running" if (folder / METRICS_FILE).exists() else "starting"), ""
+    if is_asked_to_start:
+        if _is_coming(folder):
+            return "starting", ""
+        return "failed", _last_line(folder / LOG_FILE) or "it ended before it began"
+    if (folder / FAILED_FILE).is_file():
+        return "failed", _last_line(folder / FAILED_FILE)
+    if why := _said_last(folder):
+        return "failed", why
+    saved = read_training(folder)
+    return ("finished" if saved and saved.step == recipe.total_steps else "stopped"), ""
+
+
+def _is_coming(folder: Path) -> bool:
+    """Whether a training that was started may still begin."""
+    process = _started.get(folder.resolve())
+    if process is not None:
+        return process.poll() is None
+    try:
+        return time.time() - (folder / CONTROL_FILE).stat().st_mtime < START_SECONDS
+    except OSError:
+        return False
+
+
+def _is_held(folder: Path) -> bool:
+    """Whether a process trains in a folder: it has the lock."""
+    lock = folder / LOCK_FILE
+    with _reading:
+        try:
+            if not lock.is_file():
+                return False
+            with FileLock(lock, blocking=False):
+                return False
+        except Timeout:
+            return True
+        except OSError:
+            return False
+
+
+def _said_last(folder: Path) -> str:
+    """The error that the log of the process ends with, if it came after the training's own."""
+    try:
+        log, metrics = ((folder / name).stat().st_mtime_ns for name in (LOG_FILE, METRICS_FILE))
+    except OSError:
+        return ""
+    line = _last_line(folder / LOG_FILE, only="error: ")
+    return line if log >= metrics else ""
+
+
+def _last_line(path: Path, only: str = "") -> str:
+    """The last line of a file that begins with `only`, without the word "error"."""
+    if not path.is_file():
+        return ""
+    with opened(path) as file:
+        file.seek(max(os.fstat(file.fileno()).st_size - LARGEST_CONFIG, 0))
+        text = file.read(LARGEST_CONFIG).decode(errors="replace")
+    last = next(filter(None, (line.strip() for line in reversed(text.splitlines()))), "")
+    return one_line(last.removeprefix("error: ")) if last.startswith(only) else ""
+
+
+def _recipe(path: Path) -> Recipe:
+    if not path.is_file():
+        raise ValueError(f"{quoted(path.parent)} is no training: {path.name} is missing")
+    about = path.stat()
+    return _read_recipe(path, about.st_mtime_ns, about.st_size)
+
+
+@lru_cache(maxsize=256)
+def _read_recipe(path: Path, _changed: int, _size: int) -> Recipe:
+    read_text(path, LARGEST_CONFIG)  # refuses what is no file, or too large a one
+    try:
+        return Recipe.load(path)
+    except RecursionError:
+        raise ValueError(f"{path} is not a recipe; remove it") from None
+
+
+def _lines(path: Path) -> tuple[Mapping[str, Any], ...]:
+    """The whole lines of a log; only what is new since the last time is read."""
+    if not path.is_file():
+        return ()
+    with _reading, opened(path, LARGEST_LOG) as file:
+        log = _logs.pop(path, _Log())
+        file.seek(log.n_bytes - len(log.tail))
+        if file.read(len(log.tail)) != log.tail:  # it was begun anew, or cut
+            log = _Log()
+            file.seek(0)
+        whole, end, _half = file.read().rpartition(b"\n")
+        if end:
+            new = whole.split(b"\n")
+            log.lines += [_parsed(line, path) for line in new]
+            log.n_bytes, log.tail = log.n_bytes + len(whole) + 1, new[-1] + end
+        _logs[path] = log
+        if len(_logs) > MOST_LOGS:
+            del _logs[next(iter(_logs))]
+        return tuple(log.lines)
+
+
+def _parsed(line: bytes, path: Path) -> Mapping[str, Any]:
+    """A line of metrics; ValueError when a value is of another kind, or not finite."""
+    try:
+        found = json.loads(line, parse_constant=_refuse, parse_float=_number, parse_int=_number)
+        scores = [*(found["held_out"] or {}).values(), found.get("trained_on"), found.get("alone")]
+        losses = [*(score["loss"] for score in scores if score is not None), found["loss"]]
+        numbers = [found[name] for name in ("learning_rate", "tokens", "tokens_per_second")]
+        numbers += [*losses, *found.get("gradient_norms", {}).values()]
+        is_right = isinstance(found["step"], int) and isinstance(found.get("sample", ""), str)
+        if not is_right or not all(x is None or isinstance(x, int | float) for x in numbers):
+            raise ValueError("a value is of another kind")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(
+            f"{spelled(path)} is not a log of training: {quoted(error)}; remove it"
+        ) from None
+    return found
+
+
+def _number(text: str) -> float:
+    """A number of JSON that a figure can draw."""
+    number = float(text) if re.search(r"[.eE]", text) else int(text)
+    if not abs(number) < LARGEST_NUMBER:
+        _refuse(text)
+    return number
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(f"{quoted(text)} is too large or no number")
