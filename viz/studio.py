@@ -5,6 +5,7 @@ import streamlit as st
 from viz.frame import ASSETS, layout, navigation
 from viz.frame.page import Page
 from viz.frame.rail import Destination, Track
+from viz.pages import lab
 from viz.pages.architectures import diagram, encoder, translation, vision
 from viz.pages.experiments import ablation, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
@@ -58,12 +59,14 @@ TRACKS: tuple[Track[Destination], ...] = (
     Track("Learn", icon="school"),
     Track("Inspect", INSPECT),
     Track("Experiment", tuple(Destination((page,)) for page in EXPERIMENT)),
+    Track("Train", (Destination((lab.PAGE,)),)),
     Track("More", tuple(Destination((page,)) for page in MORE), icon="more_horiz"),
 )
 PAGES: tuple[Page, ...] = (
     home.PAGE,
     *(page for one in INSPECT for page in one.pages),
     *EXPERIMENT,
+    lab.PAGE,
     *LEARN,
     *MORE,
 )

@@ -53,21 +53,26 @@ def read_text(path: Path) -> str:
         content = path.read_bytes()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}; check the path") from None
-    text = _decoded(content, path)
+    return text_of(content, spelled(path))
+
+
+def text_of(content: bytes, called: str) -> str:
+    """What `read_text` reads, of the bytes of a file that is called so."""
+    text = _decoded(content, called)
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not plain:
-        raise ValueError(f"{path} is empty; give a file with text")
+        raise ValueError(f"{called} is empty; give a file with text")
     if plain != text:
         n_bytes = len(text.encode()) - len(plain.encode())
         LOG.warning(
             "%s: line ends are read as LF, without a byte-order mark (%s bytes fewer)",
-            spelled(path),
+            called,
             f"{n_bytes:,}",
         )
     return plain
 
 
-def _decoded(content: bytes, path: Path) -> str:
+def _decoded(content: bytes, called: str) -> str:
     if content.startswith(codecs.BOM_UTF32_LE):
         fault = "it begins with the mark of UTF-32"
     elif content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -80,7 +85,7 @@ def _decoded(content: bytes, path: Path) -> str:
         except UnicodeDecodeError as error:
             fault = f"{error.reason} at byte {error.start:,}, perhaps of Windows-1252 or UTF-16"
     raise ValueError(
-        f"{spelled(path)} is not valid UTF-8 text: {fault}; give a text, saved as UTF-8 "
+        f"{called} is not valid UTF-8 text: {fault}; give a text, saved as UTF-8 "
         "(PowerShell's > writes UTF-16)"
     )
 

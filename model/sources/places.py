@@ -171,6 +171,11 @@ def home() -> Path:
     return Path(os.path.expanduser(os.environ.get(HOME) or "~/.headlight"))
 
 
+def trained() -> Path:
+    """The folder of the trainings that were begun in the app, a folder each."""
+    return home() / "runs"
+
+
 def copies() -> Path:
     """The folder of the converted copies of files in GGUF."""
     return home() / "converted"
@@ -192,7 +197,7 @@ def unusable_folders() -> list[str]:
 
 def _all() -> Iterator[Path]:
     """Every place that has a model."""
-    tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES))]
+    tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES)), trained()]
     inside = (x for top in tops for x in (top, *_inside(top)))
     return filter(has_model, (*inside, *remembered()))
 

@@ -44,6 +44,16 @@ def _entry(
 _COUNT, _OR_NONE, _SHARE, _RATE = (1, _ANY), (0, _ANY), (0, 1), (0, 100)
 
 
+@dataclass(frozen=True)
+class Entry:
+    """One field of a recipe, of its one stage or of its model: its value, and what it may be."""
+
+    key: str
+    value: Any
+    about: str
+    among: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How one checkpoint is trained; beside each field is what it means."""
@@ -190,6 +200,24 @@ class Recipe:
         """The recipe with some fields set otherwise, as `changed` has it."""
         given = {**asdict(self), "stages": [asdict(stage) for stage in self.stages]}
         return from_fields(Recipe, changed(given, changes), "recipe")
+
+    @property
+    def entries(self) -> "list[Entry]":
+        """All that can be set otherwise by `with_changes`, in the order of the file."""
+        config = architecture(self.model.get("architecture", DEFAULT)).config
+        own = [
+            Entry(x.name, getattr(self, x.name), _about(x), tuple(x.metadata["among"]))
+            for x in fields(self)
+            if x.name not in ("stages", "model")
+        ]
+        of_stage = asdict(self.stages[0]) if len(self.stages) == 1 else {}
+        stage = [Entry(name, value, "", ()) for name, value in of_stage.items()]
+        model = [
+            Entry(x.name, self.model.get(x.name, x.default), "", config.choices.get(x.name, ()))
+            for x in fields(config)
+            if x.name != "vocab_size"
+        ]
+        return [*own, *stage, *model]
 
     def to_toml(self) -> str:
         """The recipe as a file, with what each field means and may be."""

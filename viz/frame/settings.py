@@ -332,5 +332,22 @@ SCALING_TIMES = Choice[int](
 PARAMETERS = {"without": "without embeddings", "all": "with embeddings"}
 SCALING_COUNTED = named("scaling_counted", "Parameters", PARAMETERS, "Scaling")
 
+# --- Lab ---------------------------------------------------------------------------------------
+
+LAB_TASK = Choice[str]("lab_task", "Task", "", page="Lab")
+LAB_FIELDS = Text("lab_fields", "Fields", "", page="Lab")  # KEY=VALUE, a line each
+LAB_RUN = Choice[str]("lab_run", "Training", "", page="Lab", follows=True)
+LAB_BESIDE = Text("lab_beside", "Overlaid", "", page="Lab")  # names of trainings, a line each
+LAB_FOLDER = Text("lab_folder", "Folder of a training", "", page="Lab")
+LAB_STEP = Choice[int]("lab_step", "Step", 0, page="Lab", follows=True)
+LAB_CURVES = {
+    "loss": "loss",
+    "perplexity": "perplexity",
+    "rate": "learning rate",
+    "gradient": "gradient norm",
+    "speed": "tokens per second",
+}
+LAB_CURVE = named("lab_curve", "Curve", LAB_CURVES, "Lab")
+
 DECLARED = [x for x in globals().values() if isinstance(x, Setting)]
 SETTINGS: dict[str, Setting] = {setting.name: setting for setting in DECLARED}

@@ -1,0 +1,58 @@
+"""Charts of a training: its schedule before it begins, and how it goes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, tokens, weights
+
+STEP = Axis("step", kind="whole", from_zero=True)
+DASHES = {"train": "solid", "held out": "dash", "trained on": "solid", "alone": "dot"}
+POINTS = 60  # from so many on a line has no points
+HEIGHT, HEADS = 300, 340
+
+
+class Curve(NamedTuple):
+    """One line over steps: whose it is (the number of its colour), what it is, and its points."""
+
+    number: int
+    name: str
+    of: str  # a name in DASHES, or anything else
+    steps: Sequence[int]
+    values: Sequence[float]
+
+
+def schedule(shares: np.ndarray, rates: Mapping[str, float]) -> Chart:
+    """Learning rates by step, (S,) shares of each peak in `rates`, before anything runs."""
+    steps = np.arange(1, len(shares) + 1)
+    lines = [Line(steps, shares * rate, name, PLAIN) for name, rate in rates.items()]
+    return Chart("Learning rate", STEP, Axis("learning rate", from_zero=True), lines, height=HEIGHT)
+
+
+def curves(title: str, y: Axis, given: Sequence[Curve]) -> Chart:
+    """Lines over steps, of one training or of several: colours are of trainings."""
+    return Chart(title, STEP, y, [_line(curve) for curve in given], height=HEIGHT)
+
+
+def _line(curve: Curve) -> Line:
+    n = len(curve.steps)
+    symbol = "circle" if n < POINTS else None
+    pen = Pen(curve.number, DASHES.get(curve.of, "solid"), symbol=symbol, size=5)
+    return Line(curve.steps, curve.values, curve.name, pen)
+
+
+def heads(
+    patterns: np.ndarray, mask: np.ndarray, texts: Sequence[str], layer: int, step: int
+) -> Row:
+    """What the heads of one layer attend to at a step: patterns (H, T, T), mask (T, T)."""
+    charts = [
+        Chart(
+            f"L{layer} H{head}",
+            tokens("key", texts),
+            tokens("query", texts),
+            [Cells(pattern, weights(), Hidden(~mask))],
+        )
+        for head, pattern in enumerate(patterns)
+    ]
+    return Row(charts, tallest=HEADS, says=f"At step {step:,} of the training.")

@@ -1,0 +1,146 @@
+"""What a training will be: its task, all its fields, what it costs, and its learning rates."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from model.training.presets import presets, title
+
+from model.data.text import text_of
+from model.lines import one_line
+from model.training import runs as trainings
+from model.training.objectives import OBJECTIVES
+from model.training.recipe import Entry, Recipe
+from model.training.sized import recipe_for
+from model.training.trainer import planned
+from viz.figures.cache import bytes_text
+from viz.figures.lab import schedule
+from viz.frame import controls, folder, layout, memory, notices, state, words
+from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK
+from viz.inside_streamlit import unbroken
+
+OWN = "text"
+BUTTON = "lab"
+FIRST = ("name", "steps", "n_layers", "n_heads", "d_model", "position", "seed")
+FIXED = ("objective", "tokenizer_of", "weights_of", "architecture")  # not of what is begun here
+COLUMNS = 4
+
+
+def draw() -> None:
+    """The task, the fields, the cost, and the button that begins it."""
+    if not folder.is_local():
+        words.notice("Trainings are begun by whoever runs this server; here they can be watched.")
+        return
+    shipped = presets()
+    names = {name: name.replace("_", " ") for name in shipped} | {OWN: "your own text"}
+    options, usual = list(names), "induction"
+    task = controls.segments(
+        LAB_TASK.given(options=options, default=usual, words=lambda name: names.get(name, name))
+    )
+    if task == OWN:
+        text = _own_text()
+        if not text:
+            words.caption("Paste a text or choose a file: the model is sized by it.")
+            return
+        begin = partial(_set_up, recipe_for(len(text.encode()), "my-text"), text)
+    else:
+        words.paragraph(title(shipped[task]))
+        begin = partial(_set_up, Recipe.load(shipped[task]), None)
+    notices.guarded(begin)()
+
+
+def _own_text() -> str:
+    """What was pasted, or else the file that was chosen; empty where there is neither."""
+    left, right = layout.two_up("lab-text", (3, 2))
+    with left:
+        pasted = st.text_area("Text", key="lab-pasted", height=110, placeholder="Paste a text here")
+    with right:
+        file = st.file_uploader("or a file, UTF-8", type=["txt", "md"], key="lab-file")
+    if pasted.strip():
+        return pasted
+    return text_of(file.getvalue(), file.name) if file else ""
+
+
+def _set_up(base: Recipe, text: str | None) -> None:
+    changes = state.value(LAB_FIELDS).splitlines()
+    try:
+        recipe = base.with_changes(changes)
+    except ValueError:
+        state.put((LAB_FIELDS, ""))
+        raise
+    _fields(base, recipe)
+    left, right = layout.two_up("lab-before")
+    with left:
+        words.facts(_costs(recipe, text))
+        controls.button(BUTTON, "start", "Start training", "play_arrow", primary=True)
+    with right:
+        shares = np.array([recipe.lr_share(step) for step in range(recipe.total_steps)])
+        rates = {"hidden matrices": recipe.matrix_lr, "all else": recipe.other_lr}
+        layout.show_chart(schedule(shares, rates), key="lab-schedule")
+    if memory.pressed(BUTTON) == "start":
+        state.put((LAB_RUN, trainings.start(recipe, text=text).name))
+
+
+def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
+    """Numbers of a training that has not begun, each with what it counts."""
+    learnt = [text] if text else OBJECTIVES[recipe.objective].read([], []).texts
+    vocab_size = recipe.vocab_size or len(set("".join(learnt))) + 1  # and the end of a text
+    _, n_weights = planned(recipe, vocab_size)
+    tokens = recipe.plan.tokens_until(recipe.total_steps)
+    return [
+        (f"{n_weights:,}", "parameters"),
+        (f"{tokens:,}", "tokens in all"),
+        (bytes_text(trainings.needed_memory(recipe, vocab_size)), "memory, at most"),
+    ]
+
+
+# --- any field ----------------------------------------------------------------------------------
+
+
+def _fields(base: Recipe, recipe: Recipe) -> None:
+    """A control for each field: a few in sight, the others where they are asked for."""
+    entries = {x.key: x for x in recipe.entries if x.key not in FIXED}
+    usual = {x.key: x.value for x in base.entries}
+    with layout.row("lab-fields"):
+        for key in FIRST:
+            _field(entries.pop(key), usual)
+    with st.expander("Every field"):
+        columns = st.columns(COLUMNS)
+        for number, entry in enumerate(entries.values()):
+            with columns[number % COLUMNS]:
+                _field(entry, usual)
+
+
+def _field(entry: Entry, usual: Mapping[str, Any]) -> None:
+    """One control, which is set to what the recipe has."""
+    key = f"lab-field-{entry.key}"
+    st.session_state[key] = entry.value
+    about: dict[str, Any] = {
+        "key": key,
+        "on_change": unbroken(_take_over),
+        "args": (entry.key, key, usual),
+        "help": entry.about or None,
+    }
+    if entry.among:
+        st.selectbox(entry.key, entry.among, **about)
+    elif isinstance(entry.value, bool):
+        st.toggle(entry.key, **about)
+    elif isinstance(entry.value, str):
+        st.text_input(entry.key, **about)
+    elif isinstance(entry.value, float):
+        st.number_input(entry.key, format="%g", **about)
+    else:
+        st.number_input(entry.key, step=1, placeholder="as usual", **about)
+
+
+def _take_over(name: str, key: str, usual: Mapping[str, Any]) -> None:
+    """Note what a person set otherwise; what is as usual again is not noted."""
+    changes = dict(line.split("=", 1) for line in state.value(LAB_FIELDS).splitlines())
+    changes.pop(name, None)
+    value = st.session_state[key]
+    if value != usual[name] and value is not None:
+        changes[name] = one_line(json.dumps(value))
+    state.put((LAB_FIELDS, "\n".join(f"{name}={value}" for name, value in changes.items())))

@@ -1,0 +1,279 @@
+"""The trainings that there are: how one goes, beside others, and what its heads attend to."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from model.lines import one_line
+from model.training import runs as trainings
+from model.training.objectives import OBJECTIVES
+from model.training.runs import LIVE, Frames, Run
+from viz.charts.chart import Axis, Row
+from viz.digits import digits
+from viz.figures.lab import Curve, curves, heads
+from viz.frame import address, controls, layout, notices, scenes, state, words
+from viz.frame.settings import LAB_BESIDE, LAB_CURVE, LAB_FOLDER, LAB_RUN, LAB_STEP
+from viz.inside_streamlit import unbroken
+
+EVERY = 1.0  # seconds between two looks at a training that runs
+MOVING = ("starting", "running")
+MOST_BESIDE = 4  # heads of a layer whose maps stand beside the curves
+MOST_SAMPLES = 6
+RIGHT = Axis("right", kind="share", ends=(0, 1))
+LOSS, PERPLEXITY = Axis("loss", "nats per token"), Axis("perplexity", is_log=True)
+AXES = {
+    "loss": LOSS,
+    "perplexity": PERPLEXITY,
+    "rate": Axis("learning rate", from_zero=True),
+    "gradient": Axis("L2 norm of the gradient", is_log=True),
+    "speed": Axis("tokens per second", kind="count", from_zero=True),
+}
+
+
+def draw() -> None:
+    """All trainings, and the one that is chosen, drawn again each second while it runs."""
+    layout.section("Trainings", "The last one is shown until you choose another.")
+    runs = {run.name: run for run in trainings.found_runs(_elsewhere())}
+    if not runs:
+        words.caption("There is none yet.")
+        return
+    with layout.row("lab-runs"):
+        names = list(runs)
+        chosen = controls.select(LAB_RUN.given(options=names, default=names[0]), width=260)
+        beside = [runs[name] for name in _beside(names) if name != chosen]
+    folders = [runs[chosen].folder, *(run.folder for run in beside)]
+
+    def step() -> None:
+        shown, *others = map(trainings.read_run, folders)
+        _show(shown, others)
+        address.write("Lab", "training")
+        if is_live and shown.state not in LIVE:
+            notices.run_again()  # the clock of the fragment stops with the whole page
+
+    is_live = runs[chosen].state in LIVE
+    st.fragment(notices.guarded(step), run_every=EVERY if is_live else None)()
+
+
+def _elsewhere() -> Sequence[Path]:
+    """The folder of a training that a person named, if any."""
+    place = state.value(LAB_FOLDER)
+    return [Path(place).expanduser()] if place.strip() else []
+
+
+def _beside(names: Sequence[str]) -> list[str]:
+    """Trainings whose curves are drawn with the chosen one's."""
+    key = "lab-beside-shown"
+    chosen = [name for name in state.value(LAB_BESIDE).splitlines() if name in names]
+    st.session_state[key] = chosen
+    st.multiselect(
+        LAB_BESIDE.label,
+        names,
+        key=key,
+        placeholder="none",
+        on_change=unbroken(lambda: state.put((LAB_BESIDE, "\n".join(st.session_state[key])))),
+    )
+    return chosen
+
+
+def _show(run: Run, others: Sequence[Run]) -> None:
+    """Where it stands, what can be done, its curves, its heads, and what it writes."""
+    with layout.slim_row("lab-stands"):
+        words.paragraph(_stands(run))
+        _buttons(run)
+    if run.why:
+        words.notice(run.why, kind="error")
+    frames, every = trainings.read_frames(run.folder), [run, *others]
+    is_small = frames is not None and frames.patterns.shape[2] <= MOST_BESIDE
+    left, right = layout.two_up("lab-live")
+    with left if is_small else st.container():
+        _heads(run, frames)
+    with right if is_small else st.container():
+        _curves(every)
+    _samples(run)
+
+
+def _curves(every: Sequence[Run]) -> None:
+    """The numbers that are chosen, and how much is right."""
+    name = controls.segments(LAB_CURVE)
+    found = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
+    title = LAB_CURVE.words(name).capitalize()
+    layout.show_chart(curves(title, AXES[name], _named(found)), key="lab-curve")
+    right = [x for number, one in enumerate(every) for x in _accuracy(number, one)]
+    if right:
+        chart = curves("Accuracy", RIGHT, _named(right))
+        layout.show_chart(chart, key="lab-accuracy")
+
+
+def _named(found: Sequence[Curve]) -> list[Curve]:
+    """Lines of one training need not say of which."""
+    is_one = len({curve.number for curve in found}) == 1
+    return [curve._replace(name=curve.of) if is_one and curve.of else curve for curve in found]
+
+
+def _stands(run: Run) -> str:
+    """As the terminal says it."""
+    parts = [f"step {run.step:,} of {run.total_steps:,}"]
+    if run.lines:
+        last = run.lines[-1]
+        parts += [f"loss {digits(last['loss'], 3)}"]
+        if held_out := _held_out(run):
+            parts += [f"held out {digits(held_out[-1][1], 3)}"]
+        if speed := last["tokens_per_second"]:
+            parts += [f"{speed / 1000:.1f} k tokens per second"]
+            left = (run.total_steps - run.step) * last["tokens"] / last["step"] / speed
+            if run.state == "running":
+                parts += [f"{left:.0f} s left" if left < 90 else f"{left / 60:.0f} min left"]
+    return " · ".join([f"{run.name}: {run.state}", *parts])
+
+
+ACTS: Mapping[str, Sequence[tuple[str, str, Callable[[Path], object]]]] = {
+    "running": (("Pause", "pause", trainings.pause), ("Stop", "stop", trainings.stop)),
+    "paused": (("Go on", "play_arrow", trainings.go_on), ("Stop", "stop", trainings.stop)),
+    "stopped": (("Resume", "play_arrow", trainings.resume), ("Delete", "delete", trainings.delete)),
+    "failed": (("Delete", "delete", trainings.delete),),
+    "finished": (("Delete", "delete", trainings.delete),),
+}
+
+
+def _buttons(run: Run) -> None:
+    for label, icon, act in ACTS.get(run.state, ()):
+        st.button(
+            label,
+            icon=f":material/{icon}:",
+            key=f"lab-{label}",
+            on_click=unbroken(partial(_act, act)),
+            args=(run.folder,),
+        )
+
+
+def _act(act: Callable[[Path], object], folder: Path) -> None:
+    try:
+        act(folder)
+    except ValueError as error:
+        notices.add(str(error))
+
+
+# --- curves -------------------------------------------------------------------------------------
+
+
+def _line(
+    number: int, run: Run, of: str, value: Callable[[Mapping[str, Any]], float | None]
+) -> Curve:
+    """One number of each line of the log that has it."""
+    points = [(line["step"], value(line)) for line in run.lines]
+    there = [(step, y) for step, y in points if y is not None and math.isfinite(y)]
+    steps, values = zip(*there, strict=True) if there else ((), ())
+    return Curve(number, f"{run.name}, {of}", of, steps, values)
+
+
+def _held_out_loss(line: Mapping[str, Any]) -> float | None:
+    scores = [x["loss"] for x in (line.get("held_out") or {}).values()]
+    return sum(scores) / len(scores) if scores else None
+
+
+def _held_out(run: Run) -> list[tuple[int, float]]:
+    curve = _line(0, run, "held out", _held_out_loss)
+    return list(zip(curve.steps, curve.values, strict=True))
+
+
+def _losses(number: int, run: Run) -> list[Curve]:
+    return [
+        _line(number, run, "train", lambda line: line["loss"]),
+        _line(number, run, "held out", _held_out_loss),
+    ]
+
+
+def _perplexities(number: int, run: Run) -> list[Curve]:
+    return [curve._replace(values=np.exp(curve.values)) for curve in _losses(number, run)]
+
+
+def _gradients(number: int, run: Run) -> list[Curve]:
+    """Of each layer; of several trainings the layers of the first."""
+    if number:
+        return []
+    names = list((run.lines[-1].get("gradient_norms") or {}) if run.lines else ())
+    return [
+        _line(ink, run, name, lambda line, name=name: (line.get("gradient_norms") or {}).get(name))
+        for ink, name in enumerate(names)
+    ]
+
+
+CURVES: Mapping[str, Callable[[int, Run], list[Curve]]] = {
+    "loss": _losses,
+    "perplexity": _perplexities,
+    "rate": lambda number, run: [_line(number, run, "", lambda line: line["learning_rate"])],
+    "gradient": _gradients,
+    "speed": lambda number, run: [
+        _line(number, run, "", lambda line: line["tokens_per_second"] or None)
+    ],
+}
+
+
+def _accuracy(number: int, run: Run) -> list[Curve]:
+    """Trained on, held out (it reads the true tokens), and alone (it reads what it wrote)."""
+    kinds: dict[str, Callable[[Mapping[str, Any]], float | None]] = {
+        "trained on": lambda line: (line.get("trained_on") or {}).get("accuracy"),
+        "held out": lambda line: next(
+            (x.get("accuracy") for x in (line.get("held_out") or {}).values()), None
+        ),
+        "alone": lambda line: (line.get("alone") or {}).get("accuracy"),
+    }
+    found = [_line(number, run, of, value) for of, value in kinds.items()]
+    return [curve for curve in found if curve.steps]
+
+
+# --- heads, and what is written -----------------------------------------------------------------
+
+
+def _heads(run: Run, frames: Frames | None) -> None:
+    """Every head on one text that stays the same: the last frame, or at rest that of a step."""
+    if frames is None:
+        words.caption("Every head is seen here as soon as the training begins.")
+        return
+    step = frames.steps[-1] if run.state in MOVING else _chosen_step(frames)
+    at = frames.steps.index(step)
+    words.caption(f"Attention of every head at step {step:,}, on a held-out text")
+    for layer in range(len(frames.patterns[at])):
+        plays = [_row(run, frames, layer, one) for one in scenes.turns(at + 1)]
+        layout.show_chart(
+            _row(run, frames, layer, at),
+            key=f"lab-heads-{layer}",
+            plays=plays if run.state not in MOVING else (),
+        )
+
+
+def _chosen_step(frames: Frames) -> int:
+    options = [*frames.steps]
+    if len(options) == 1:
+        return options[0]
+    return controls.steps(LAB_STEP.given(options=options, default=options[-1], words="{:,}".format))
+
+
+def _row(run: Run, frames: Frames, layer: int, at: int) -> Row:
+    """One layer's heads in a frame."""
+    n = len(frames.tokens)
+    is_causal = (
+        run.recipe is not None and OBJECTIVES[run.recipe.objective].architecture == "decoder"
+    )
+    mask = np.tri(n, dtype=bool) if is_causal else np.ones((n, n), dtype=bool)
+    patterns = np.array(frames.patterns[at][layer], np.float32)
+    return heads(patterns, mask, frames.tokens, layer, frames.steps[at])
+
+
+def _samples(run: Run) -> None:
+    """What the model wrote at the last evaluations."""
+    written = [(line["step"], line["sample"]) for line in run.lines if line.get("sample")]
+    if written:
+        last = written[-MOST_SAMPLES:]
+        words.table(
+            {
+                "step": [f"{step:,}" for step, _ in last],
+                "writes": [one_line(text) for _, text in last],
+            },
+            texts=["writes"],
+        )
