@@ -49,10 +49,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--corpus",
         type=Path,
         nargs="+",
-        required=True,
+        default=[],
         metavar="PATH",
         help="what to train on: text files (one named twice is seen twice per epoch), for a "
-        "translation pairs of them, source then target, for pictures an .npz file",
+        "translation pairs of them, source then target, for pictures an .npz file; nothing for "
+        "an objective that makes its own data",
     )
     parser.add_argument(
         "--held-out",
@@ -75,7 +76,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Train to the end, or until it is stopped; then one line says how to go on."""
     recipe = _recipe(arguments)
-    corpus = OBJECTIVES[recipe.objective].read(arguments.corpus, arguments.held_out)
+    objective = OBJECTIVES[recipe.objective]
+    if objective.needs_corpus and not arguments.corpus:
+        others = ", ".join(name for name, x in OBJECTIVES.items() if not x.needs_corpus)
+        raise ValueError(
+            f"the objective {recipe.objective!r} learns from files; give --corpus PATH, or a "
+            f"recipe with an objective that makes its own data: {others}"
+        )
+    corpus = objective.read(arguments.corpus, arguments.held_out)
     try:
         metrics = _train(recipe, corpus, arguments)
     except (KeyboardInterrupt, SystemExit):
@@ -185,14 +193,8 @@ class Telling(Observer):
 def first_lines(trainer: Trainer, out: Path) -> list[str]:
     """The model's size, how much it is trained on, on what, and where that is kept."""
     recipe, model, device = trainer.recipe, trainer.model, trainer.device
-    config, n_tokens = model.config, trainer.objective.n_tokens
+    config = model.config
     n_weights = sum(weight.numel() for weight in model.parameters())
-    times = trainer.objective.tokens_until(recipe.total_steps) / n_tokens
-    seen = (
-        f"{times:.1f} ×"
-        if times < MANY_TIMES
-        else f"{times:.0f} × over the text: expect overfitting"
-    )
     in_bfloat16 = recipe.precision == "bfloat16" and has_fast_bfloat16(device)
     n_threads = torch.get_num_threads()
     where = (
@@ -201,10 +203,24 @@ def first_lines(trainer: Trainer, out: Path) -> list[str]:
     return [
         f"{recipe.name}: {config.architecture} of {config.n_layers} layers × {config.n_heads} "
         f"heads, d_model {config.d_model}, {n_weights:,} parameters",
-        f"corpus: {n_tokens:,} tokens, in {recipe.total_steps:,} steps each is seen {seen}",
+        _seen(trainer),
         f"on {where}, in {'bfloat16' if in_bfloat16 else 'float32'}",
         f"checkpoint, state and {METRICS_FILE} in {quoted(str(out))}",
     ]
+
+
+def _seen(trainer: Trainer) -> str:
+    """How much there is to learn from, and how often each token of it is seen."""
+    objective, steps = trainer.objective, trainer.recipe.total_steps
+    if not objective.n_tokens:
+        return f"rows drawn anew in each of {steps:,} steps"
+    times = objective.tokens_until(steps) / objective.n_tokens
+    seen = (
+        f"{times:.1f} ×"
+        if times < MANY_TIMES
+        else f"{times:.0f} × over the text: expect overfitting"
+    )
+    return f"corpus: {objective.n_tokens:,} tokens, in {steps:,} steps each is seen {seen}"
 
 
 def evaluation_line(metrics: Metrics) -> str:

@@ -108,6 +108,11 @@ def noam(step: int, *, warmup_steps: int, total_steps: int, final_share: float) 
     return min(now / warmup, math.sqrt(warmup / now))
 
 
+def constant(step: int, *, warmup_steps: int, total_steps: int, final_share: float) -> float:
+    """Share of the peak learning rate: linear warm-up, then all of it to the end."""
+    return min((step + 1) / max(warmup_steps, 1), 1.0)
+
+
 OPTIMIZERS: dict[str, Callable[..., list[Optimizer]]] = {
     "muon": muon,
     "adamw": adamw,
@@ -121,4 +126,5 @@ SCHEDULES: dict[str, Callable[..., float]] = {
     "cosine": cosine,
     "cosine_from_peak": cosine_from_peak,
     "noam": noam,
+    "constant": constant,
 }

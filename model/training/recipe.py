@@ -76,7 +76,7 @@ class Recipe:
     batch_tokens: int = _entry("tokens in a step", within=(1, 10_000_000))
     optimizer: str = _entry("what changes the weights", "muon", among=OPTIMIZERS)
     schedule: str = _entry(
-        "how learning rates go after warm-up: cosine falls as one, noam as 1/√step",
+        "how learning rates go after warm-up: cosine falls as one, noam as 1/√step, constant not",
         "cosine",
         among=SCHEDULES,
     )

@@ -119,7 +119,7 @@ def show_chart(
     *,
     key: str,
     on_pick: Callable[[int, int], None] | None = None,
-    plays: Sequence[Chart] = (),
+    plays: Sequence[Chart | Row] = (),
 ) -> None:
     """Draw a chart, say it in words and offer its numbers; the same key is drawn in its place.
 

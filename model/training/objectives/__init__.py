@@ -4,6 +4,14 @@ from model.training.objectives.base import Objective
 from model.training.objectives.images import ImageClasses
 from model.training.objectives.language_modelling import LanguageModelling
 from model.training.objectives.masked import MaskedTokens
+from model.training.objectives.tasks import (
+    Brackets,
+    Copy,
+    Induction,
+    ModularAddition,
+    Reverse,
+    Sort,
+)
 from model.training.objectives.translation import Translation
 
 __all__ = ["OBJECTIVES", "LanguageModelling", "Objective"]
@@ -13,4 +21,10 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "masked": MaskedTokens,
     "translation": Translation,
     "images": ImageClasses,
+    "copy": Copy,
+    "reverse": Reverse,
+    "sort": Sort,
+    "induction": Induction,
+    "brackets": Brackets,
+    "modular_addition": ModularAddition,
 }

@@ -51,17 +51,18 @@ class Objective(ABC):
 
     architecture: ClassVar[str] = "decoder"
     reads_text: ClassVar[bool] = True
+    needs_corpus: ClassVar[bool] = True  # not where it makes its own data
     specials: ClassVar[tuple[str, ...]] = ()
 
-    n_tokens: int  # of all it learns from, once; of pictures each patch is one
+    n_tokens: int  # of all it learns from, once, 0 for no end; of pictures each patch is one
 
     def __init__(self, tokenizer: Tokenizer | None, data: Any, plan: Plan) -> None:  # noqa: ANN401
         """data: what `read` gives. ValueError when it is too little for the plan."""
         self.plan = plan
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Data:
+    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Data:
         """The data in files; ValueError when one is missing, broken or not what it should be."""
 
     @abstractmethod
@@ -153,3 +154,20 @@ def accuracy(model: Transformer, batches: Iterable[Examples]) -> Accuracy:
         n_right += int((logits.argmax(dim=-1) == targets).sum())
         n_targets += len(targets)
     return Accuracy(total / max(n_targets, 1), n_right / max(n_targets, 1), n_targets)
+
+
+@torch.inference_mode()
+def reading_itself(model: Transformer, batch: Examples) -> Examples:
+    """The batch with the model's own words where the right ones stood (free running), greedily.
+
+    A token of the inputs `ids` (B, T) is written where a target asks for it. The targets stay, so
+    that `accuracy` of it tells how much of what is written is right.
+    """
+    rows = batch.to(model.device)
+    ids, is_asked = rows.inputs["ids"].clone(), rows.targets != IGNORED
+    for place in range(1, ids.shape[1]):
+        is_written = is_asked[:, place - 1]
+        if is_written.any():
+            said = model(ids=ids[:, :place])[:, -1].argmax(dim=-1)
+            ids[:, place] = said.where(is_written, ids[:, place])
+    return Examples({**rows.inputs, "ids": ids}, rows.targets)

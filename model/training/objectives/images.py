@@ -30,8 +30,8 @@ class ImageClasses(Objective):
         self.data = data
         self.n_tokens = len(data.labels) * plan.stages[0].seq_len
 
-    @staticmethod
-    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Images:
+    @classmethod
+    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Images:
         """An .npz file, and others whose test part is held out."""
         return read_images(corpus, held_out)
 

@@ -1,7 +1,9 @@
 """Predict the next token at every position."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -10,9 +12,11 @@ from model.architectures.decoder import DecoderTransformer
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.training.evaluation import Evaluation, evaluate
+from model.training.objectives.base import IGNORED, Accuracy, Examples, accuracy, reading_itself
 from model.training.objectives.windows import WindowedText
 
 N_SAMPLED = 12  # tokens
+N_BEGINNINGS, BEGINNING, WRITTEN = 64, 16, 16  # held-out beginnings; tokens given, and written
 MOST_PROBED = 24  # tokens, as many as can be told apart in a small map
 
 
@@ -43,3 +47,22 @@ class LanguageModelling(WindowedText):
     def evaluate(self, model: Transformer) -> dict[str, Evaluation]:
         """How well the model predicts each held-out text."""
         return {name: evaluate(model, self.tokenizer, text) for name, text in self.held_out.items()}
+
+    def alone(self, model: Transformer) -> Accuracy | None:
+        """Sixteen tokens after each of 64 held-out beginnings; None where there is too little."""
+        if self.beginnings is None or model.config.max_seq_len < BEGINNING + WRITTEN - 1:
+            return None
+        return accuracy(model, [reading_itself(model, self.beginnings)])
+
+    @cached_property
+    def beginnings(self) -> Examples | None:
+        """Windows of the first held-out text from its start to its end, the last half asked for."""
+        length = BEGINNING + WRITTEN
+        ids = torch.tensor(self.tokenizer.encode_documents(next(iter(self.held_out.values()), "")))
+        if len(ids) < length + N_BEGINNINGS:
+            return None
+        starts = torch.linspace(0, len(ids) - length, N_BEGINNINGS).long()  # they may overlap
+        windows = ids[starts[:, None] + torch.arange(length)]  # (B, T + 1)
+        targets = windows[:, 1:].clone()
+        targets[:, : BEGINNING - 1] = IGNORED
+        return Examples({"ids": windows[:, :-1]}, targets)

@@ -43,8 +43,8 @@ class Translation(Objective):
             name: EncodedPairs.of(pairs, tokenizer) for name, pairs in data.held_out.items()
         }
 
-    @staticmethod
-    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Pairs:
+    @classmethod
+    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Pairs:
         """Two text files each, source and target, whose lines say the same."""
         return read_pairs(corpus, held_out)
 

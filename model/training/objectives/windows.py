@@ -25,8 +25,8 @@ class WindowedText(Objective):
             for stage in plan.stages
         ]
 
-    @staticmethod
-    def read(corpus: Sequence[Path], held_out: Sequence[Path]) -> Corpus:
+    @classmethod
+    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Corpus:
         """Text files."""
         return read_corpus(corpus, held_out)
 
