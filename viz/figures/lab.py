@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, tokens, weights
+from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, weights
+from viz.labels import visible
 
 STEP = Axis("step", kind="whole", from_zero=True)
-DASHES = {"train": "solid", "held out": "dash", "trained on": "solid", "alone": "dot"}
+FORCED, FREE = "held out, teacher forcing", "held out, free running"
+DASHES = {"held out": "dash", FORCED: "dash", FREE: "dot"}
 POINTS = 60  # from so many on a line has no points
 HEIGHT, HEADS = 300, 340
 
@@ -46,11 +48,13 @@ def heads(
     patterns: np.ndarray, mask: np.ndarray, texts: Sequence[str], layer: int, step: int
 ) -> Row:
     """What the heads of one layer attend to at a step: patterns (H, T, T), mask (T, T)."""
+    names = [visible(text) for text in texts]
+    key, query = (Axis(title, names=names, numbered=True) for title in ("key", "query"))
     charts = [
         Chart(
-            f"L{layer} H{head}",
-            tokens("key", texts),
-            tokens("query", texts),
+            f"L{layer} H{head} · step {step:,}",
+            key,
+            query,
             [Cells(pattern, weights(), Hidden(~mask))],
         )
         for head, pattern in enumerate(patterns)

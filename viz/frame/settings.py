@@ -334,6 +334,10 @@ SCALING_COUNTED = named("scaling_counted", "Parameters", PARAMETERS, "Scaling")
 
 # --- Lab ---------------------------------------------------------------------------------------
 
+LAB_VIEWS = {"new": "New training", "watch": "Trainings"}
+LAB_VIEW = Choice[str](
+    "lab", "Lab", "new", tuple(LAB_VIEWS), words=LAB_VIEWS.__getitem__, page="Lab", follows=True
+)
 LAB_TASK = Choice[str]("lab_task", "Task", "", page="Lab")
 LAB_FIELDS = Text("lab_fields", "Fields", "", page="Lab")  # KEY=VALUE, a line each
 LAB_RUN = Choice[str]("lab_run", "Training", "", page="Lab", follows=True)

@@ -1,15 +1,16 @@
 """Lab: a training of a person's own, set up, begun, watched, stopped and gone on with."""
 
-from viz.frame import inspector
+from model.training import runs as trainings
+from viz.frame import controls, inspector, layout, notices
 from viz.frame.page import Page
+from viz.frame.settings import LAB_VIEW
 from viz.frame.view import View
 from viz.pages.lab import setup, watch
 
 
 def render(view: View) -> None:
-    """Draw the page: what can be begun, and what was."""
-    setup.draw()
-    watch.draw()
+    """Draw the page: what can be begun, or what was."""
+    notices.guarded(_draw)()
     inspector.source(
         "model.training.trainer.Trainer",
         "model.training.optimizers.cosine",
@@ -17,6 +18,14 @@ def render(view: View) -> None:
         "model.analysis.heads.induction",
     )
     inspector.export(view, {})
+
+
+def _draw() -> None:
+    found = trainings.found_runs(watch.elsewhere())
+    shown = LAB_VIEW.given(default="watch" if found else "new")
+    with layout.beside_heading():
+        view = controls.segments(shown)
+    watch.draw(found) if view == "watch" else setup.draw()
 
 
 PAGE = Page(

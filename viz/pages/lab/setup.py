@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from model.training.presets import presets, title
 
 from model.data.text import text_of
 from model.lines import one_line
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
+from model.training.presets import presets, title
 from model.training.recipe import Entry, Recipe
 from model.training.sized import recipe_for
 from model.training.trainer import planned
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
 from viz.frame import controls, folder, layout, memory, notices, state, words
-from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK
+from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK, LAB_VIEW
 from viz.inside_streamlit import unbroken
 
 OWN = "text"
@@ -81,7 +81,9 @@ def _set_up(base: Recipe, text: str | None) -> None:
         rates = {"hidden matrices": recipe.matrix_lr, "all else": recipe.other_lr}
         layout.show_chart(schedule(shares, rates), key="lab-schedule")
     if memory.pressed(BUTTON) == "start":
-        state.put((LAB_RUN, trainings.start(recipe, text=text).name))
+        name = trainings.start(recipe, text=text).name
+        state.put((LAB_RUN, name), (LAB_VIEW, "watch"))
+        notices.run_again()
 
 
 def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:

@@ -10,14 +10,25 @@ import numpy as np
 import streamlit as st
 
 from model.lines import one_line
+from model.sources import places
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.runs import LIVE, Frames, Run
 from viz.charts.chart import Axis, Row
 from viz.digits import digits
-from viz.figures.lab import Curve, curves, heads
-from viz.frame import address, controls, layout, notices, scenes, state, words
-from viz.frame.settings import LAB_BESIDE, LAB_CURVE, LAB_FOLDER, LAB_RUN, LAB_STEP
+from viz.figures.lab import FORCED, FREE, Curve, curves, heads
+from viz.frame import address, controls, folder, layout, notices, scenes, state, words
+from viz.frame.said import Link
+from viz.frame.settings import (
+    LAB_BESIDE,
+    LAB_CURVE,
+    LAB_FOLDER,
+    LAB_RUN,
+    LAB_STEP,
+    MODEL,
+    PAGE,
+    SENTENCE,
+)
 from viz.inside_streamlit import unbroken
 
 EVERY = 1.0  # seconds between two looks at a training that runs
@@ -35,12 +46,12 @@ AXES = {
 }
 
 
-def draw() -> None:
-    """All trainings, and the one that is chosen, drawn again each second while it runs."""
-    layout.section("Trainings", "The last one is shown until you choose another.")
-    runs = {run.name: run for run in trainings.found_runs(_elsewhere())}
+def draw(found: Sequence[Run]) -> None:
+    """The training that is chosen, drawn again each second while it runs, and where others lie."""
+    runs = {run.name: run for run in found}
     if not runs:
-        words.caption("There is none yet.")
+        words.caption("There is none yet: begin one under “New training”, or name a folder.")
+        _folder()
         return
     with layout.row("lab-runs"):
         names = list(runs)
@@ -57,9 +68,15 @@ def draw() -> None:
 
     is_live = runs[chosen].state in LIVE
     st.fragment(notices.guarded(step), run_every=EVERY if is_live else None)()
+    _folder()
 
 
-def _elsewhere() -> Sequence[Path]:
+def _folder() -> None:
+    if folder.is_local():
+        controls.text(LAB_FOLDER, "of one that was begun in a terminal, such as ~/models/mine")
+
+
+def elsewhere() -> Sequence[Path]:
     """The folder of a training that a person named, if any."""
     place = state.value(LAB_FOLDER)
     return [Path(place).expanduser()] if place.strip() else []
@@ -88,6 +105,7 @@ def _show(run: Run, others: Sequence[Run]) -> None:
     if run.why:
         words.notice(run.why, kind="error")
     frames, every = trainings.read_frames(run.folder), [run, *others]
+    _ways(run, frames)
     is_small = frames is not None and frames.patterns.shape[2] <= MOST_BESIDE
     left, right = layout.two_up("lab-live")
     with left if is_small else st.container():
@@ -95,6 +113,17 @@ def _show(run: Run, others: Sequence[Run]) -> None:
     with right if is_small else st.container():
         _curves(every)
     _samples(run)
+
+
+def _ways(run: Run, frames: Frames | None) -> None:
+    """Where the model that it has come to is opened, on the text that is watched."""
+    names = [name for name, there in places.folders().items() if there == run.folder]
+    if names and frames:
+        at = {MODEL.name: names[0], SENTENCE.name: "".join(frames.tokens)}
+        links = (
+            Link(page, {PAGE.name: page, **at}) for page in ("Attention", "Heads", "Next token")
+        )
+        words.caption(["The model at its last save: ", *(x for y in links for x in (y, " "))])
 
 
 def _curves(every: Sequence[Run]) -> None:
@@ -218,10 +247,10 @@ def _accuracy(number: int, run: Run) -> list[Curve]:
     """Trained on, held out (it reads the true tokens), and alone (it reads what it wrote)."""
     kinds: dict[str, Callable[[Mapping[str, Any]], float | None]] = {
         "trained on": lambda line: (line.get("trained_on") or {}).get("accuracy"),
-        "held out": lambda line: next(
+        FORCED: lambda line: next(
             (x.get("accuracy") for x in (line.get("held_out") or {}).values()), None
         ),
-        "alone": lambda line: (line.get("alone") or {}).get("accuracy"),
+        FREE: lambda line: (line.get("alone") or {}).get("accuracy"),
     }
     found = [_line(number, run, of, value) for of, value in kinds.items()]
     return [curve for curve in found if curve.steps]
@@ -237,7 +266,7 @@ def _heads(run: Run, frames: Frames | None) -> None:
         return
     step = frames.steps[-1] if run.state in MOVING else _chosen_step(frames)
     at = frames.steps.index(step)
-    words.caption(f"Attention of every head at step {step:,}, on a held-out text")
+    words.caption("Attention of every head on one held-out text")
     for layer in range(len(frames.patterns[at])):
         plays = [_row(run, frames, layer, one) for one in scenes.turns(at + 1)]
         layout.show_chart(
