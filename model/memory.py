@@ -24,6 +24,11 @@ def free_memory() -> float:
         return physical_memory()
 
 
+def is_out_of_memory(error: RuntimeError) -> bool:
+    """Whether torch found no memory, which on a CPU it says in words alone."""
+    return any(words in str(error) for words in ("can't allocate memory", "out of memory"))
+
+
 def keep_freed_memory() -> None:
     """Ask glibc to reuse freed blocks instead of returning them to the kernel.
 

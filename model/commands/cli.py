@@ -19,6 +19,7 @@ from model.commands import COMMANDS, About
 from model.data.images import read_part
 from model.given import Blanked, Translation
 from model.lines import finite, json_line, one_line, quoted
+from model.memory import is_out_of_memory
 from model.sources import table
 from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
@@ -75,7 +76,9 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
     with _stops_as_exits():
         try:
             answer = command.run(arguments)
-        except (ValueError, OSError, MemoryError) as error:
+        except (ValueError, OSError, MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and not is_out_of_memory(error):
+                raise
             print(f"error: {one_line(_told(error))}", file=sys.stderr)
             sys.exit(2)
         except KeyboardInterrupt:
@@ -90,7 +93,8 @@ def _told(error: Exception) -> str:
     """What went wrong, with the file where there is one; a path may be as long as a page."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.strerror}: {quoted(error.filename)}; choose another path"
-    return str(error) or "there is not enough memory; ask for less"
+    is_of_memory = isinstance(error, MemoryError | RuntimeError)
+    return "there is not enough memory; ask for less" if is_of_memory else str(error)
 
 
 def add_checkpoint_arguments(parser: ArgumentParser, of_any_source: bool = False) -> None:

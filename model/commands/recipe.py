@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from model.commands import cli
-from model.training.sized import SIZES, recipe_for
+from model.training.sized import SIZES, recipe_for, size_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> cli.Answer:
     """Print it, ready for a file."""
-    n_bytes = sum(path.stat().st_size for path in arguments.corpus) or SIZES[-1].least_bytes
+    n_bytes = size_of(arguments.corpus) if arguments.corpus else SIZES[-1].least_bytes
     return cli.Answer(
         {}, text=recipe_for(0 if arguments.small else n_bytes, arguments.name).to_toml()
     )

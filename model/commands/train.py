@@ -16,13 +16,14 @@ from tqdm import tqdm
 from model.commands import cli
 from model.device import choose_device, has_fast_bfloat16
 from model.lines import one_line, quoted
+from model.sources.checkpoint import read_training
 from model.training.evaluation import METRICS_FILE
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
 from model.training.observers import BEST
 from model.training.recipe import Recipe
 from model.training.run import train
-from model.training.sized import recipe_for
+from model.training.sized import recipe_for, size_of
 from model.training.state import read_steps_done
 from model.training.trainer import Metrics, Observer, Trainer
 
@@ -99,8 +100,9 @@ def _recipe(arguments: Namespace) -> Recipe:
     """The one that was named, or one for what there is to read, and what was set otherwise."""
     if arguments.recipe is not None:
         return Recipe.load(arguments.recipe, arguments.set)
-    n_bytes = sum(path.stat().st_size for path in arguments.corpus)
-    return recipe_for(n_bytes, arguments.out.resolve().name).with_changes(arguments.set)
+    return recipe_for(size_of(arguments.corpus), arguments.out.resolve().name).with_changes(
+        arguments.set
+    )
 
 
 def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None:
@@ -132,7 +134,6 @@ class Telling(Observer):
     def __init__(self, out: Path, stack: ExitStack) -> None:
         self.out, self.stack = out, stack
         self.held_out: float | None = None
-        self.best = (math.inf, 0)  # loss and step
 
     def at_start(self, trainer: Trainer) -> None:
         """What is trained on what, where, and where it is kept."""
@@ -156,8 +157,7 @@ class Telling(Observer):
         """How it goes, and after an evaluation how well, and what the model writes."""
         loss = metrics.held_out_loss
         self.held_out = self.held_out if loss is None else loss
-        if loss is not None and loss < self.best[0]:
-            self.best = loss, metrics.step
+        self.after_step(trainer)
         stands = f" · loss {metrics.loss:.2f}"
         stands += "" if self.held_out is None else f" · held out {self.held_out:.2f}"
         stands += f" · {metrics.tokens_per_second / 1000:.1f} k tok/s"
@@ -172,11 +172,12 @@ class Telling(Observer):
     def at_end(self, trainer: Trainer) -> None:
         """Which checkpoint did best, and how it is opened."""
         self.bar.close()
-        loss, step = self.best
-        folder = self.out if step in (0, trainer.steps_done) else self.out / BEST
-        best = f"best at step {step:,}: held out {loss:.3f}; " if step else ""
-        command = shlex.join(["headlight", "open", str(folder)])
-        self._say(f"{best}open it with: {command}")
+        best, folder, said = read_training(self.out / BEST), self.out, ""
+        if best is not None and best.held_out is not None:
+            folder = self.out if best.step == trainer.steps_done else self.out / BEST
+            said = f"best at step {best.step:,}: held out {best.held_out:.3f}; "
+        command = shlex.join(["python", "-m", "headlight", "open", str(folder)])
+        self._say(f"{said}open it with: {command}")
 
     def _seconds_left(self, trainer: Trainer) -> float:
         done, left = (

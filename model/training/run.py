@@ -18,7 +18,7 @@ from model.lines import one_line
 from model.sources.checkpoint import find_folder, load
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
-from model.training.observers import MetricsLog, Saver, Snapshots
+from model.training.observers import BEST, MetricsLog, Saver, Snapshots
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
@@ -150,7 +150,7 @@ def _prepare(out: Path, resume: bool) -> None:
         raise ValueError(f"{state} is missing; start without --resume")
     if state.is_file() and not resume:
         raise ValueError(f"{out} holds a training run; add --resume or choose another folder")
-    if (out / "model.safetensors").is_file() and not resume:
+    if not resume and any((x / "model.safetensors").is_file() for x in (out, out / BEST)):
         raise ValueError(f"{out} holds a finished checkpoint; choose another folder")
     folder_to_write(out)
     if not os.access(out, os.W_OK):

@@ -1,7 +1,10 @@
 """A recipe for a text that comes without one: the larger the text, the larger the model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from model.data.text import read_text
 from model.training.plan import Stage
 from model.training.recipe import Recipe
 
@@ -36,6 +39,11 @@ SIZES = (
     Size(3_000_000, "bpe", 2048, 3.2, 192, 6, 6, 128, 8192, 8e-3, 4e-3),
     Size(30_000_000, "bpe", 4096, 3.8, 256, 6, 8, 256, 8192, 6e-3, 2e-3),
 )
+
+
+def size_of(corpus: Sequence[Path]) -> int:
+    """Bytes of some text files; ValueError where one is missing, empty or no file."""
+    return sum(len(read_text(path).encode()) for path in corpus)
 
 
 def recipe_for(n_bytes: int, name: str) -> Recipe:

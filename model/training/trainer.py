@@ -278,11 +278,12 @@ class Trainer:
             return self.objective.loss(self.model, batch)
 
     def _why_diverged(self, loss: Tensor) -> str:
-        step, rate = self.steps_done + 1, self.recipe.matrix_lr
+        step, recipe = self.steps_done + 1, self.recipe
         return (
             f"the training diverged at step {step:,}: its loss is {loss.item():.4g}, its gradient "
-            f"not finite; what step {self.steps_done:,} left is kept. Begin again with matrix_lr "
-            f"{rate / 3:.2g} in the place of {rate:.2g}, or with more warmup_steps"
+            f"not finite; what step {self.steps_done:,} left is kept. Begin again in another "
+            f"folder with lower rates, such as matrix_lr={recipe.matrix_lr / 10:.2g} and "
+            f"other_lr={recipe.other_lr / 10:.2g}, or with more warmup_steps"
         )
 
     def _tokens_since(self, step: int) -> int:
