@@ -19,6 +19,7 @@ FRAMES_FILE, FRAMES_INDEX = "attention.f16", "attention.jsonl"
 MOST_FRAMES, MOST_BYTES = 400, 64 * MEGABYTE  # of one run
 MOST_EARLY = 24  # frames at log-spaced steps, between the evaluations
 LARGEST_INDEX = MEGABYTE
+NO_FRAMES = {"shape": [1, 1, 0, 0], "tokens": []}
 ONE_STACK = ("decoder", "encoder")  # architectures whose tokens attend to each other alone
 
 CONTROL_FILE, PAUSED_FILE = "control", "paused"
@@ -114,9 +115,9 @@ def read_index(path: Path) -> list[dict[str, Any]]:
     lines = read_text(path, LARGEST_INDEX).splitlines(keepends=True)
     try:
         found = [json.loads(line) for line in lines if line.endswith("\n")]
-        steps, head = [line["step"] for line in found[1:]], found[0] if found else None
-        n_layers, n_heads, n, n_keys = head["shape"] if head else (1, 1, 0, 0)
-        sizes, tokens = (n_layers, n_heads, n, n_keys), head["tokens"] if head else []
+        steps, head = [line["step"] for line in found[1:]], (found or [NO_FRAMES])[0]
+        sizes, tokens = head["shape"], head["tokens"]
+        _, _, n, n_keys = sizes
         is_right = all(type(x) is int and x >= 0 for x in (*sizes, *steps))
         is_right &= n == n_keys == len(tokens) and all(isinstance(x, str) for x in tokens)
         if not is_right or sorted(set(steps)) != steps:
