@@ -33,6 +33,7 @@ PAGES = (
     "Ablation",
     "Patching",
     "Explanation",
+    "Lab",
     "Embeddings and similarity",
     "Attention by hand",
     "Why √d?",

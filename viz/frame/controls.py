@@ -111,6 +111,21 @@ def several(setting: Numbers) -> tuple[int, ...]:
     return chosen
 
 
+def some(setting: Text, options: Sequence[str]) -> list[str]:
+    """Some of several names, which the setting has a line each; by default none."""
+    shown = f"{setting.name}_shown"
+    chosen = [name for name in state.value(setting).splitlines() if name in options]
+    st.session_state[shown] = chosen
+    st.multiselect(
+        setting.label,
+        options,
+        key=shown,
+        placeholder="none",
+        on_change=unbroken(lambda: state.put((setting, "\n".join(st.session_state[shown])))),
+    )
+    return chosen
+
+
 def parts(setting: Group) -> tuple[Any, ...]:
     """The parts of a group: a list for a choice, a slider where there are steps, else a number.
 

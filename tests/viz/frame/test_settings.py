@@ -29,6 +29,8 @@ class Place:
 RIDES = {"model": "translate", "source": "A man rides a bicycle."}
 GIRL = "The girl lost the ball, so"
 PLACES = [
+    Place("Lab", {"lab_task": "copy", "lab_fields": "steps=20"}),
+    Place("Lab", {"lab_folder": "nowhere"}, {"lab": "watch"}),
     Place("Home", {"layers": 3, "sink": True, "small_weights": False}),
     Place("Attention", {"sentence": "The bear walked.", "layer": 4, "head": 5, "view": "lines",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
@@ -137,6 +139,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
     elsewhere = {"device", "attention", "drawing"}
+    elsewhere |= {"lab", "lab_run", "lab_beside", "lab_step", "lab_curve"}  # where a training is
     assert set(names) | FOLLOWING | elsewhere == set(SETTINGS)
 
 

@@ -1,26 +1,22 @@
 """What a training will be: its task, all its fields, what it costs, and its learning rates."""
 
-import json
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from model.data.text import text_of
-from model.lines import one_line
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.presets import presets, title
-from model.training.recipe import Entry, Recipe
+from model.training.recipe import Recipe
 from model.training.sized import recipe_for
 from model.training.trainer import planned
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
 from viz.frame import controls, folder, layout, memory, notices, state, words
+from viz.frame.fields import field
 from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK, LAB_VIEW
-from viz.inside_streamlit import unbroken
 
 OWN = "text"
 BUTTON = "lab"
@@ -108,41 +104,9 @@ def _fields(base: Recipe, recipe: Recipe) -> None:
     usual = {x.key: x.value for x in base.entries}
     with layout.row("lab-fields"):
         for key in FIRST:
-            _field(entries.pop(key), usual)
+            field(LAB_FIELDS, entries.pop(key), usual)
     with st.expander("Every field"):
         columns = st.columns(COLUMNS)
         for number, entry in enumerate(entries.values()):
             with columns[number % COLUMNS]:
-                _field(entry, usual)
-
-
-def _field(entry: Entry, usual: Mapping[str, Any]) -> None:
-    """One control, which is set to what the recipe has."""
-    key = f"lab-field-{entry.key}"
-    st.session_state[key] = entry.value
-    about: dict[str, Any] = {
-        "key": key,
-        "on_change": unbroken(_take_over),
-        "args": (entry.key, key, usual),
-        "help": entry.about or None,
-    }
-    if entry.among:
-        st.selectbox(entry.key, entry.among, **about)
-    elif isinstance(entry.value, bool):
-        st.toggle(entry.key, **about)
-    elif isinstance(entry.value, str):
-        st.text_input(entry.key, **about)
-    elif isinstance(entry.value, float):
-        st.number_input(entry.key, format="%g", **about)
-    else:
-        st.number_input(entry.key, step=1, placeholder="as usual", **about)
-
-
-def _take_over(name: str, key: str, usual: Mapping[str, Any]) -> None:
-    """Note what a person set otherwise; what is as usual again is not noted."""
-    changes = dict(line.split("=", 1) for line in state.value(LAB_FIELDS).splitlines())
-    changes.pop(name, None)
-    value = st.session_state[key]
-    if value != usual[name] and value is not None:
-        changes[name] = one_line(json.dumps(value))
-    state.put((LAB_FIELDS, "\n".join(f"{name}={value}" for name, value in changes.items())))
+                field(LAB_FIELDS, entry, usual)

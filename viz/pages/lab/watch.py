@@ -56,12 +56,13 @@ def draw(found: Sequence[Run]) -> None:
     with layout.row("lab-runs"):
         names = list(runs)
         chosen = controls.select(LAB_RUN.given(options=names, default=names[0]), width=260)
-        beside = [runs[name] for name in _beside(names) if name != chosen]
+        others = [name for name in names if name != chosen]
+        beside = [runs[name] for name in controls.some(LAB_BESIDE, others)]
     folders = [runs[chosen].folder, *(run.folder for run in beside)]
 
     def step() -> None:
-        shown, *others = map(trainings.read_run, folders)
-        _show(shown, others)
+        shown, *overlaid = map(trainings.read_run, folders)
+        _show(shown, overlaid)
         address.write("Lab", "training")
         if is_live and shown.state not in LIVE:
             notices.run_again()  # the clock of the fragment stops with the whole page
@@ -80,21 +81,6 @@ def elsewhere() -> Sequence[Path]:
     """The folder of a training that a person named, if any."""
     place = state.value(LAB_FOLDER)
     return [Path(place).expanduser()] if place.strip() else []
-
-
-def _beside(names: Sequence[str]) -> list[str]:
-    """Trainings whose curves are drawn with the chosen one's."""
-    key = "lab-beside-shown"
-    chosen = [name for name in state.value(LAB_BESIDE).splitlines() if name in names]
-    st.session_state[key] = chosen
-    st.multiselect(
-        LAB_BESIDE.label,
-        names,
-        key=key,
-        placeholder="none",
-        on_change=unbroken(lambda: state.put((LAB_BESIDE, "\n".join(st.session_state[key])))),
-    )
-    return chosen
 
 
 def _show(run: Run, others: Sequence[Run]) -> None:

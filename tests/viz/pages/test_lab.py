@@ -1,0 +1,216 @@
+"""Protects the Lab: what it says of a training before, while and after it runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model.training import runs as trainings
+from model.training.objectives import OBJECTIVES
+from model.training.presets import presets
+from model.training.recipe import Recipe
+from model.training.run import train
+from model.training.trainer import build_model
+from tests.viz.apps import (
+    button,
+    chart,
+    charts,
+    facts,
+    lines,
+    open_page,
+    query_of,
+    tables_shown,
+    z,
+)
+from tests.viz.builders import numbers
+
+CHANGES = ("steps=20", "d_model=16", "d_ff=32", "batch_tokens=210", "evaluate_every=10")
+
+
+@pytest.fixture(autouse=True)
+def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of all trainings."""
+    monkeypatch.setenv("HEADLIGHT_HOME", str(tmp_path))
+    return tmp_path / "runs"
+
+
+def recipe(name: str = "copy", *changes: str) -> Recipe:
+    """A shipped task, so small that it is trained at once."""
+    return Recipe.load(presets()[name], (*CHANGES, *changes))
+
+
+def trained(out: Path, *changes: str, steps: int | None = None) -> Path:
+    """A folder of a training, which stopped after so many steps."""
+    made = recipe("copy", *changes)
+    lines = train(made, OBJECTIVES[made.objective].read([], []), out, device=torch.device("cpu"))
+    for line in lines:
+        if line.step == steps:
+            break
+    lines.close()
+    return out
+
+
+def log(folder: Path) -> list[dict]:
+    """The lines of a training's log."""
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def drawn(app: AppTest, key: str) -> dict[str, list[tuple[int, float]]]:
+    """The lines of a chart over steps, by name."""
+    return {
+        x["name"]: list(zip(map(int, numbers(x["x"])), numbers(x["y"]).tolist(), strict=True))
+        for x in chart(app, key).data
+    }
+
+
+def test_before_anything_runs_its_size_and_its_learning_rates_are_said() -> None:
+    app = open_page("Lab", lab_task="copy", lab_fields="\n".join(CHANGES))
+    assert lines(app, "error") == []
+    made = recipe()
+    n_weights = sum(x.numel() for x in build_model(made, 28).parameters())  # a to z, >, the end
+    assert facts(app)["parameters"] == f"{n_weights:,}"
+    assert facts(app)["tokens in all"] == f"{20 * 210:,}"
+    rates = drawn(app, "lab-schedule")["hidden matrices"]
+    assert rates == [
+        (step, pytest.approx(made.matrix_lr * made.lr_share(step - 1), rel=1e-6))
+        for step in range(1, 21)
+    ]
+
+
+def test_a_field_that_is_set_stands_in_the_address_until_it_is_as_usual_again() -> None:
+    app = open_page("Lab", lab_task="copy")
+    usual = app.number_input(key="lab_fields-n_layers").value
+    app.number_input(key="lab_fields-n_layers").set_value(3).run()
+    assert query_of(app)["lab_fields"] == ["n_layers=3"]
+    app.selectbox(key="lab_fields-schedule").select("noam").run()
+    assert query_of(app)["lab_fields"] == ['n_layers=3\nschedule="noam"']
+    app.number_input(key="lab_fields-n_layers").set_value(usual).run()
+    assert query_of(app)["lab_fields"] == ['schedule="noam"']
+
+
+@pytest.mark.parametrize("fields", ["n_heads=5", "steps=", "nonsense", "d_model=99999999", "x=1"])
+def test_a_field_that_cannot_be_is_one_line(fields: str) -> None:
+    app = open_page("Lab", lab_task="copy", lab_fields=fields)
+    assert len(lines(app, "error")) == 1
+    assert not any(x.label == "Start training" for x in app.button)
+
+
+def test_a_start_makes_the_training_that_was_set_up(
+    monkeypatch: pytest.MonkeyPatch, top: Path
+) -> None:
+    begun: list[tuple[Recipe, str | None]] = []
+
+    def start(made: Recipe, *, text: str | None = None) -> Path:
+        begun.append((made, text))
+        return trained(top / made.name)
+
+    monkeypatch.setattr(trainings, "start", start)
+    app = open_page("Lab", lab_task="copy", lab_fields="\n".join(CHANGES))
+    button(app, "Start training").click().run()
+    assert begun == [(recipe(), None)]
+    assert "copy: finished" in lines(app, "plain")[0]
+    app = open_page("Lab", lab="new", lab_task="text")
+    app.text_area(key="lab-pasted").set_value("A fox ran. " * 300).run()
+    button(app, "Start training").click().run()
+    assert begun[-1][1] == "A fox ran. " * 300
+    assert begun[-1][0].objective == "language_modelling"
+
+
+def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
+    folder = trained(top / "one")
+    kept, frames = log(folder), trainings.read_frames(folder)
+    assert frames is not None
+    app = open_page("Lab")
+    assert lines(app, "error") == []
+    assert drawn(app, "lab-curve") == {
+        "train": [(x["step"], x["loss"]) for x in kept],
+        "held out": [(x["step"], x["held_out"]["held out"]["loss"]) for x in kept if x["held_out"]],
+    }
+    scored = [x for x in kept if x["held_out"]]
+    assert drawn(app, "lab-accuracy") == {
+        "trained on": [(x["step"], x["trained_on"]["accuracy"]) for x in scored],
+        "held out, teacher forcing": [
+            (x["step"], x["held_out"]["held out"]["accuracy"]) for x in scored
+        ],
+        "held out, free running": [(x["step"], x["alone"]["accuracy"]) for x in scored],
+    }
+    for layer in range(2):
+        maps = [x for x in chart(app, f"lab-heads-{layer}").data if x["type"] == "heatmap"]
+        shown = [np.nan_to_num(z(x)) for x in maps if "zmax" in x or "coloraxis" in x][:2]
+        assert all(
+            np.allclose(one, frames.patterns[-1][layer][head], atol=2e-3)
+            for head, one in enumerate(shown)
+        )
+    assert list(tables_shown(app)[-1]["writes"].values()) == [x["sample"] for x in scored]
+
+
+@pytest.mark.parametrize("step", [0, 10])
+def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
+    frames = trainings.read_frames(trained(top / "one"))
+    assert frames is not None
+    app = open_page("Lab", lab_step=str(step))
+    shown = chart(app, "lab-heads-1")
+    assert f"L1 H0 · step {step}" in json.dumps(shown.layout, ensure_ascii=False)
+    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
+    expected = np.array(frames.patterns[frames.steps.index(step)][1][0], np.float32)
+    assert np.allclose(np.nan_to_num(z(first)), expected, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("curve", "value"),
+    [
+        ("perplexity", lambda x: np.exp(x["loss"])),
+        ("rate", lambda x: x["learning_rate"]),
+        ("speed", lambda x: x["tokens_per_second"]),
+        ("gradient", lambda x: x["gradient_norms"]["layer 0"]),
+    ],
+)
+def test_every_curve_is_of_its_number(
+    top: Path, curve: str, value: Callable[[dict], float]
+) -> None:
+    kept = log(trained(top / "one"))
+    shown = drawn(open_page("Lab", lab_curve=curve), "lab-curve")
+    wanted = [(x["step"], pytest.approx(value(x))) for x in kept]
+    assert wanted in list(shown.values())
+
+
+def test_trainings_are_overlaid_by_name(top: Path) -> None:
+    first, second = trained(top / "one"), trained(top / "two", "seed=1")
+    app = open_page("Lab", lab_run="two", lab_beside="one")
+    shown = drawn(app, "lab-curve")
+    for folder in (first, second):
+        assert shown[f"{folder.name}, train"] == [(x["step"], x["loss"]) for x in log(folder)]
+
+
+def test_one_that_stopped_is_opened_resumed_and_deleted(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = trained(top / "one", steps=10)
+    app = open_page("Lab")
+    assert "one: stopped · step 10 of 20" in lines(app, "plain")[0]
+    asked: list[Path] = []
+    monkeypatch.setattr(
+        "viz.pages.lab.watch.ACTS", {"stopped": [("Resume", "delete", asked.append)]}
+    )
+    app = open_page("Lab")
+    button(app, "Resume").click().run()
+    assert asked == [folder]
+    opened = open_page("Attention", model="one", sentence="fox>fox")
+    assert lines(opened, "error") == []
+
+
+def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:
+    folder = trained(tmp_path / "elsewhere" / "mine")
+    app = open_page("Lab", lab="watch", lab_folder=str(folder))
+    assert "mine: finished" in lines(app, "plain")[0]
+
+
+@pytest.mark.parametrize("place", ["/nowhere", "\x00", "~nobody/x", "a" * 5000])
+def test_a_folder_that_has_none_is_one_line(place: str) -> None:
+    app = open_page("Lab", lab="watch", lab_folder=place)
+    assert len(lines(app, "error")) == 1
+    assert charts(app) == []
