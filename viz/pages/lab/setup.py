@@ -14,12 +14,12 @@ from model.training.sized import recipe_for
 from model.training.trainer import planned
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
-from viz.frame import controls, folder, layout, memory, notices, state, words
+from viz.frame import controls, folder, layout, notices, state, words
 from viz.frame.fields import field
 from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK, LAB_VIEW
+from viz.inside_streamlit import unbroken
 
 OWN = "text"
-BUTTON = "lab"
 FIRST = ("name", "steps", "n_layers", "n_heads", "d_model", "position", "seed")
 FIXED = ("objective", "tokenizer_of", "weights_of", "architecture")  # not of what is begun here
 COLUMNS = 4
@@ -71,15 +71,25 @@ def _set_up(base: Recipe, text: str | None) -> None:
     left, right = layout.two_up("lab-before")
     with left:
         words.facts(_costs(recipe, text))
-        controls.button(BUTTON, "start", "Start training", "play_arrow", primary=True)
+        st.button(
+            "Start training",
+            icon=":material/play_arrow:",
+            type="primary",
+            on_click=unbroken(partial(_begin, recipe, text)),
+        )
     with right:
         shares = np.array([recipe.lr_share(step) for step in range(recipe.total_steps)])
         rates = {"hidden matrices": recipe.matrix_lr, "all else": recipe.other_lr}
         layout.show_chart(schedule(shares, rates), key="lab-schedule")
-    if memory.pressed(BUTTON) == "start":
+
+
+def _begin(recipe: Recipe, text: str | None) -> None:
+    try:
         name = trainings.start(recipe, text=text).name
+    except ValueError as error:
+        notices.add(str(error))
+    else:
         state.put((LAB_RUN, name), (LAB_VIEW, "watch"))
-        notices.run_again()
 
 
 def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
