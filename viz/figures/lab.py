@@ -25,9 +25,8 @@ class Curve(NamedTuple):
     values: Sequence[float]
 
 
-def schedule(shares: np.ndarray, rates: Mapping[str, float]) -> Chart:
-    """Learning rates by step, (S,) shares of each peak in `rates`, before anything runs."""
-    steps = np.arange(1, len(shares) + 1)
+def schedule(steps: np.ndarray, shares: np.ndarray, rates: Mapping[str, float]) -> Chart:
+    """Learning rates before anything runs: at `steps` (S,) these shares of each peak in `rates`."""
     lines = [Line(steps, shares * rate, name, PLAIN) for name, rate in rates.items()]
     return Chart("Learning rate", STEP, Axis("learning rate", from_zero=True), lines, height=HEIGHT)
 

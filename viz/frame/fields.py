@@ -12,6 +12,8 @@ from viz.frame import state
 from viz.frame.kinds import Text
 from viz.inside_streamlit import unbroken
 
+LARGEST = 2**53 - 1  # of a number that a browser holds exactly
+
 
 def field(setting: Text, entry: Entry, usual: Mapping[str, Any]) -> None:
     """A control for one field, which is set to what it is.
@@ -26,7 +28,10 @@ def field(setting: Text, entry: Entry, usual: Mapping[str, Any]) -> None:
         "args": (setting, entry.key, usual.get(entry.key)),
         "help": entry.about or None,
     }
-    if entry.among:
+    if not _can_be_set(entry):
+        st.session_state[key] = str(entry.value)
+        st.text_input(entry.key, key=key, disabled=True)
+    elif entry.among:
         st.selectbox(entry.key, entry.among, **about)
     elif isinstance(entry.value, bool):
         st.toggle(entry.key, **about)
@@ -36,6 +41,14 @@ def field(setting: Text, entry: Entry, usual: Mapping[str, Any]) -> None:
         st.number_input(entry.key, format="%g", **about)
     else:
         st.number_input(entry.key, step=1, placeholder="as usual", **about)
+
+
+def _can_be_set(entry: Entry) -> bool:
+    """Whether a control can hold the value, which an address may have set to anything."""
+    value = entry.value
+    if entry.among or isinstance(value, str):
+        return isinstance(value, str) and (not entry.among or value in entry.among)
+    return value is None or (isinstance(value, int | float) and abs(value) <= LARGEST)
 
 
 def _take_over(setting: Text, name: str, usual: object) -> None:

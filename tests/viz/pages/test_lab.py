@@ -92,7 +92,20 @@ def test_a_field_that_is_set_stands_in_the_address_until_it_is_as_usual_again() 
     assert query_of(app)["lab_fields"] == ['schedule="noam"']
 
 
-@pytest.mark.parametrize("fields", ["n_heads=5", "steps=", "nonsense", "d_model=99999999", "x=1"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "n_heads=5",
+        "steps=",
+        "nonsense",
+        "d_model=99999999",
+        "x=1",
+        "d_model=[1]",
+        'position="x"',
+        "seed=9223372036854775807\nn_heads=5",
+        "dropout=nan",
+    ],
+)
 def test_a_field_that_cannot_be_is_one_line(fields: str) -> None:
     app = open_page("Lab", lab_task="copy", lab_fields=fields)
     assert len(lines(app, "error")) == 1

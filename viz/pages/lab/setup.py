@@ -23,6 +23,7 @@ OWN = "text"
 FIRST = ("name", "steps", "n_layers", "n_heads", "d_model", "position", "seed")
 FIXED = ("objective", "tokenizer_of", "weights_of", "architecture")  # not of what is begun here
 COLUMNS = 4
+MOST_DRAWN = 500  # points of a learning rate
 
 
 def draw() -> None:
@@ -36,6 +37,7 @@ def draw() -> None:
     task = controls.segments(
         LAB_TASK.given(options=options, default=usual, words=lambda name: names.get(name, name))
     )
+    state.only_for(task, LAB_FIELDS)
     if task == OWN:
         text = _own_text()
         if not text:
@@ -78,9 +80,10 @@ def _set_up(base: Recipe, text: str | None) -> None:
             on_click=unbroken(partial(_begin, recipe, text)),
         )
     with right:
-        shares = np.array([recipe.lr_share(step) for step in range(recipe.total_steps)])
+        steps = np.unique(np.linspace(1, recipe.total_steps, MOST_DRAWN).astype(int))
+        shares = np.array([recipe.lr_share(int(step) - 1) for step in steps])
         rates = {"hidden matrices": recipe.matrix_lr, "all else": recipe.other_lr}
-        layout.show_chart(schedule(shares, rates), key="lab-schedule")
+        layout.show_chart(schedule(steps, shares, rates), key="lab-schedule")
 
 
 def _begin(recipe: Recipe, text: str | None) -> None:
