@@ -1,0 +1,61 @@
+"""A person trains a model: begins, pauses, leaves and comes back, stops, goes on, opens it."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.training import runs as trainings
+from tests.screen import drawn, query, settle, visit
+
+SMALL = "d_model=16\nd_ff=32\nbatch_tokens=210\nevaluate_every=20"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_goes_on() -> Iterator[None]:
+    """No training outlives its test."""
+    yield
+    for run in trainings.found_runs():
+        with suppress(ValueError):
+            trainings.stop(run.folder)
+
+
+def stands(page: Page, state: str) -> None:
+    """Wait until the training is in this state."""
+    expect(page.get_by_text(f": {state} · step")).to_be_visible(timeout=120_000)
+
+
+def press(page: Page, label: str) -> None:
+    """Press one of the buttons of the training."""
+    page.get_by_role("button", name=label, exact=True).click()
+
+
+def test_a_training_is_begun_watched_left_and_steered(page: Page) -> None:
+    fields = f'{SMALL}\nsteps=1000000\nname="mine"'
+    visit(page, page="Lab", lab="new", lab_task="copy", lab_fields=fields)
+    press(page, "Start training")
+    stands(page, "running")
+    press(page, "Pause")
+    stands(page, "paused")
+    visit(page, page="Home")
+    visit(page, page="Lab")
+    stands(page, "paused")
+    press(page, "Go on")
+    stands(page, "running")
+    press(page, "Stop")
+    stands(page, "stopped")
+    press(page, "Resume")
+    stands(page, "running")
+    press(page, "Stop")
+    stands(page, "stopped")
+    settle(page)
+    frames = trainings.read_frames(trainings.runs_folder() / "mine")
+    assert frames is not None
+    (steps, *_) = drawn(page, "lab-curve")
+    assert len(steps) >= 2
+    page.get_by_role("link", name="Attention", exact=True).last.click()
+    page.wait_for_url("**/*page=Attention*")
+    settle(page, "Attention")
+    assert query(page)["model"] == "mine"
+    assert query(page)["sentence"] == "".join(frames.tokens)
