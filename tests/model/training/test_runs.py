@@ -79,7 +79,7 @@ def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_ru
     tmp_path: Path, top: Path
 ) -> None:
     recipe = toy_recipe(
-        stages=(Stage(steps=600, seq_len=7),), batch_tokens=7, evaluate_every=500, save_every=10**6
+        stages=(Stage(steps=300, seq_len=7),), batch_tokens=7, evaluate_every=200, save_every=10**6
     )
     folder = runs.start(recipe, text=TEXT)
     assert folder == top / "toy"
@@ -94,10 +94,10 @@ def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_ru
     until(folder, "running")
     runs.stop(folder)
     stopped = until(folder, "stopped")
-    assert paused.step <= stopped.step == read_steps_done(folder) < 600
+    assert paused.step <= stopped.step == read_steps_done(folder) < 300
     runs.resume(folder)
     finished = until(folder, "finished")
-    assert [line["step"] for line in finished.lines] == list(range(2, 601, 2))
+    assert [line["step"] for line in finished.lines] == list(range(2, 301, 2))
     corpus = read_corpus([folder / "corpus.txt"])
     list(train(recipe, corpus, tmp_path / "straight", device=CPU))
     assert_same_run(folder, tmp_path / "straight")
