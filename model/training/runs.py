@@ -24,7 +24,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from model.config import LARGEST_NUMBER
-from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
+from model.files import LARGEST_CONFIG, MEGABYTE, folder_to_write, opened, read_text, replacing
 from model.lines import one_line, quoted, spelled
 from model.memory import free_memory
 from model.sources.checkpoint import read_training
@@ -33,7 +33,7 @@ from model.training.evaluation import LARGEST_LOG, METRICS_FILE
 from model.training.objectives import OBJECTIVES
 from model.training.recipe import Recipe
 from model.training.run import FAILED_FILE, LOCK_FILE, RECIPE_FILE
-from model.training.state import STATE_FILE
+from model.training.state import STATE_FILE, read_steps_done
 from model.training.trainer import planned
 from model.training.watching import (
     CONTROL_FILE,
@@ -55,6 +55,7 @@ LONGEST_NAME = 60
 NICENESS = 10
 MOST_LOGS = 64  # kept in memory
 JUDGED_AT_ONCE = 16  # windows
+PROCESS_BYTES = 400 * MEGABYTE  # Python with torch
 
 State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
 LIVE = ("starting", "running", "paused")  # states in which a process is there
@@ -129,13 +130,13 @@ def read_run(folder: Path) -> Run:
     try:
         recipe = _recipe(folder / RECIPE_FILE)
         state, why = _state(folder, recipe)
-        lines, saved = _lines(folder / METRICS_FILE), read_training(folder)
+        lines = _lines(folder / METRICS_FILE)
+        step = read_steps_done(folder) or 0  # what a resumed run goes on from
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
-    steps = [saved.step if saved else 0]
     if state in LIVE and lines:
-        steps.append(lines[-1]["step"])
-    step = min(max(*steps, 0), recipe.total_steps)
+        step = max(step, lines[-1]["step"])
+    step = min(step, recipe.total_steps)
     name = spelled(folder.name)
     return Run(folder, name, recipe, state, step, recipe.total_steps, lines, why)
 
@@ -232,7 +233,8 @@ def delete(folder: Path) -> None:
 
 
 def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:
-    """Bytes of weights, gradient and moments, and of what one step keeps: a rough upper estimate.
+    """Bytes a training takes, roughly and rather too many: weights, gradient and moments, what one
+    step keeps, and the process itself.
 
     `vocab_size` is None where it reads no text. ValueError as `planned`.
     """
@@ -242,7 +244,8 @@ def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:
     tokens = max(recipe.batch_tokens, JUDGED_AT_ONCE * config.max_seq_len)
     longest = max(stage.seq_len for stage in recipe.stages)
     in_layer = 20 * config.d_model + 5 * config.d_ff + 3 * config.n_heads * longest
-    return 4 * (4 * n_weights + tokens * (n_layers * in_layer + 4 * n_classes))
+    numbers = 4 * n_weights + tokens * (n_layers * in_layer + 4 * n_classes)
+    return PROCESS_BYTES + 4 * numbers
 
 
 def _refuse_too_large(recipe: Recipe, text: str | None) -> None:
@@ -331,10 +334,9 @@ def _state(folder: Path, recipe: Recipe) -> tuple[State, str]:
         if _is_coming(folder):
             return "starting", ""
         return "failed", _last_line(folder / LOG_FILE) or "it ended before it began"
-    if (folder / FAILED_FILE).is_file():
-        return "failed", _last_line(folder / FAILED_FILE)
-    if why := _said_last(folder):
-        return "failed", why
+    why = _last_line(folder / FAILED_FILE) or _said_last(folder)
+    if why or (folder / FAILED_FILE).is_file():  # an empty one where the disk was full
+        return "failed", why or "it ended with an error"
     saved = read_training(folder)
     return ("finished" if saved and saved.step == recipe.total_steps else "stopped"), ""
 

@@ -52,7 +52,7 @@ def interrupt_at(call: int, function: Callable[..., Any]) -> Callable[..., Any]:
         (Trainer, "_loss", 5, 5),
         (torch.optim.Muon, "step", 4, 4),
         (state_module, "save_file", 1, 3),
-        (state_module, "save_file", 2, 6),
+        (state_module, "save_file", 2, 4),
         (MetricsLog, "after_metrics", 2, 4),
         (language_modelling, "evaluate", 1, 4),
         (language_modelling, "evaluate", 2, 8),

@@ -79,7 +79,7 @@ def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_ru
     tmp_path: Path, top: Path
 ) -> None:
     recipe = toy_recipe(
-        stages=(Stage(steps=600, seq_len=7),), batch_tokens=7, evaluate_every=500, save_every=10**6
+        stages=(Stage(steps=300, seq_len=7),), batch_tokens=7, evaluate_every=200, save_every=10**6
     )
     folder = runs.start(recipe, text=TEXT)
     assert folder == top / "toy"
@@ -94,10 +94,10 @@ def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_ru
     until(folder, "running")
     runs.stop(folder)
     stopped = until(folder, "stopped")
-    assert paused.step <= stopped.step == read_steps_done(folder) < 600
+    assert paused.step <= stopped.step == read_steps_done(folder) < 300
     runs.resume(folder)
     finished = until(folder, "finished")
-    assert [line["step"] for line in finished.lines] == list(range(2, 601, 2))
+    assert [line["step"] for line in finished.lines] == list(range(2, 301, 2))
     corpus = read_corpus([folder / "corpus.txt"])
     list(train(recipe, corpus, tmp_path / "straight", device=CPU))
     assert_same_run(folder, tmp_path / "straight")
@@ -163,6 +163,9 @@ def test_why_a_training_failed_is_told(
     assert read_steps_done(tmp_path / "full") == 3
     (tmp_path / "full" / METRICS_FILE).unlink()
     assert "free some space" in read_run(tmp_path / "full").why
+    for name, content in ((METRICS_FILE, ""), ("failed.txt", ""), ("train.log", "error: full\n")):
+        (tmp_path / "full" / name).write_text(content)
+    assert read_run(tmp_path / "full").why == "full", "there was no room but in the open log"
 
     whole = LanguageModelling.loss
     monkeypatch.setattr(LanguageModelling, "loss", lambda *x: whole(*x) * float("nan"))
@@ -206,7 +209,7 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_there(
 def test_the_memory_has_room_for_four_times_the_weights_and_for_a_batch() -> None:
     recipe = toy_recipe()
     weights = 4 * sum(x.numel() for x in build_model(recipe, 30).parameters())
-    assert runs.needed_memory(recipe, 30) > 4 * weights
+    assert runs.needed_memory(recipe, 30) - runs.PROCESS_BYTES > 4 * weights
     larger = runs.needed_memory(toy_recipe(batch_tokens=3500), 30)
     assert larger - runs.needed_memory(toy_recipe(batch_tokens=350), 30) > 3150 * 4 * 2 * 30 * 20
 
