@@ -64,8 +64,8 @@ def draw(found: Sequence[Run]) -> None:
         shown, *overlaid = map(trainings.read_run, folders)
         _show(shown, overlaid)
         address.write("Lab", "training")
-        if is_live and shown.state not in LIVE:
-            notices.run_again()  # the clock of the fragment stops with the whole page
+        if is_live != (shown.state in LIVE):
+            notices.run_again()  # the clock of the fragment is the whole page's
 
     is_live = runs[chosen].state in LIVE
     st.fragment(notices.guarded(step), run_every=EVERY if is_live else None)()
