@@ -218,9 +218,9 @@ def learnt(name: str, out: Path, *changes: str) -> tuple[list[float], Task, Any]
 
 
 def test_digits_are_put_in_order_within_seconds(tmp_path: Path) -> None:
-    scores, task, model = learnt("sort", tmp_path, "steps=200")
+    scores, task, model = learnt("sort", tmp_path, "steps=200", "evaluate_every=200")
     assert scores[-1] >= 0.99
-    assert task.alone(model).accuracy >= 0.95
+    assert task.alone(model).accuracy >= 0.9
 
 
 @pytest.mark.nightly
@@ -229,7 +229,7 @@ def test_digits_are_put_in_order_within_seconds(tmp_path: Path) -> None:
 def test_recipes_learn_their_task(name: str, seed: int, tmp_path: Path) -> None:
     scores, task, model = learnt(name, tmp_path, f"seed={seed}")
     assert scores[-1] >= 0.99
-    assert task.alone(model).accuracy >= 0.95
+    assert task.alone(model).accuracy >= 0.9
     if name == "modular_addition":
         assert scores[len(scores) // 8] < 0.5, "what generalises comes late"
     if name == "induction":
