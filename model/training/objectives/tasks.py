@@ -34,7 +34,7 @@ from model.training.objectives.base import (
 from model.training.plan import Plan
 from model.training.randomness import drawn_number, generator_of
 
-N_SCORED, N_WRITTEN = 500, 64  # rows that are scored, and rows that the model writes by itself
+N_SCORED, N_WRITTEN = 300, 64  # rows that are scored, and rows that the model writes by itself
 MARK = ">"  # between a word and what is made of it
 SHORTEST = 3  # letters of a word
 
@@ -216,11 +216,9 @@ class Induction(Task):
     least = 2 * SHORTEST
 
     def draw(self, seq_len: int, rng: random.Random) -> Row:
-        """A third as many letters as fit, to half as many; then the first one comes again."""
+        """A quarter as many letters as fit, to half as many; then the first one comes again."""
         most = min(seq_len // 2, len(self.alphabet))
-        letters = "".join(
-            rng.sample(self.alphabet, rng.randint(max(SHORTEST, most * 2 // 3), most))
-        )
+        letters = "".join(rng.sample(self.alphabet, rng.randint(max(SHORTEST, most // 2), most)))
         again = letters * (seq_len // len(letters) + 1)
         return letters + letters[0], again[len(letters) + 1 : seq_len + 1]
 
@@ -245,7 +243,7 @@ class Brackets(Task):
 
 
 class ModularAddition(Task):
-    """Addition modulo 59, each number a character: 7+z=H; what generalises comes late (grokking).
+    """Addition modulo 59, each number a character: 7+z=G; what generalises comes late (grokking).
 
     Power et al. 2022. The pairs are few enough to be known by heart, so that `trained_on` and
     `evaluate` come apart: every pair is scored, in the one or the other.
@@ -291,4 +289,6 @@ class ModularAddition(Task):
 
     def _all(self) -> list[Row]:
         n = range(len(self.numbers))
-        return [self.sum_of(a, b) for a, b in product(n, n)]
+        rows = [self.sum_of(a, b) for a, b in product(n, n)]
+        random.Random(0).shuffle(rows)  # noqa: S311, no secret
+        return rows

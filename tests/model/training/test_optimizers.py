@@ -22,6 +22,8 @@ def test_learning_rate_by_hand() -> None:
     quarter = 0.1 + 0.9 * (1 + math.sqrt(0.5)) / 2
     assert shares == pytest.approx([0.25, 0.5, 0.75, 1, 1, quarter, 0.55, 0.1, 0.1])
     assert toy_recipe(warmup_steps=0).lr_share(0) == 1
+    constant = toy_recipe(schedule="constant", warmup_steps=4)
+    assert [constant.lr_share(step) for step in (0, 2, 3, 99)] == [0.25, 0.75, 1, 1]
 
 
 def test_learning_rate_of_nanogpt_by_hand() -> None:
