@@ -16,6 +16,7 @@ from model.device import choose_device
 from model.files import folder_to_write, replacing
 from model.lines import one_line
 from model.sources.checkpoint import find_folder, load
+from model.training.needs import refuse_too_large
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
 from model.training.observers import BEST, MetricsLog, Saver, Snapshots
@@ -26,6 +27,7 @@ from model.training.watching import CONTROL_FILE, PAUSED_FILE, AttentionFrames, 
 from model.weights import take_weights
 
 LOCK_FILE, RECIPE_FILE, TOKENIZER_FILE = ".training.lock", "recipe.toml", "tokenizer.json"
+TOO_MUCH = 2  # times the free memory: what is needed is counted from above
 FAILED_FILE = "failed.txt"  # why a training has failed
 LOCK_SECONDS = 1  # who looks whether the lock is held has it for a moment
 
@@ -86,8 +88,9 @@ def _trainer(
     recipe: Recipe, corpus: Data, tokenizer: Tokenizer | None, device: torch.device | None
 ) -> Trainer:
     """The recipe's model and what it learns, before the first step."""
-    kind = OBJECTIVES[recipe.objective]
-    model = build_model(recipe, tokenizer.vocab_size if tokenizer else None)
+    kind, vocab_size = OBJECTIVES[recipe.objective], tokenizer.vocab_size if tokenizer else None
+    refuse_too_large(recipe, vocab_size, TOO_MUCH)
+    model = build_model(recipe, vocab_size)
     if recipe.weights_of:
         take_weights(model, load(recipe.weights_of, device="cpu").model)
     if model.config.architecture != kind.architecture:

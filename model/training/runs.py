@@ -24,17 +24,15 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from model.config import LARGEST_NUMBER
-from model.files import LARGEST_CONFIG, MEGABYTE, folder_to_write, opened, read_text, replacing
+from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
 from model.lines import one_line, quoted, spelled
-from model.memory import free_memory
 from model.sources.checkpoint import read_training
 from model.sources.places import home
 from model.training.evaluation import LARGEST_LOG, METRICS_FILE
-from model.training.objectives import OBJECTIVES
+from model.training.needs import refuse_too_large, vocab_size_of
 from model.training.recipe import Recipe
 from model.training.run import FAILED_FILE, LOCK_FILE, RECIPE_FILE
 from model.training.state import STATE_FILE, read_steps_done
-from model.training.trainer import planned
 from model.training.watching import (
     CONTROL_FILE,
     FRAMES_FILE,
@@ -54,8 +52,6 @@ START_SECONDS = 60  # so long is one that another process has started believed t
 LONGEST_NAME = 60
 NICENESS = 10
 MOST_LOGS = 64  # kept in memory
-JUDGED_AT_ONCE = 16  # windows
-PROCESS_BYTES = 400 * MEGABYTE  # Python with torch
 
 State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
 LIVE = ("starting", "running", "paused")  # states in which a process is there
@@ -172,7 +168,7 @@ def start(recipe: Recipe, *, text: str | None = None) -> Path:
             f"the text has {len(content):,} bytes; windows of {longest} tokens need more than "
             f"{2 * longest:,}: give more text or a shorter seq_len"
         )
-    _refuse_too_large(recipe, text)
+    refuse_too_large(recipe, vocab_size_of(recipe, text))
     folder = _new_folder(recipe.name)
     try:
         with replacing(folder / RECIPE_FILE) as new:
@@ -230,33 +226,6 @@ def delete(folder: Path) -> None:
         shutil.rmtree(folder)  # which removes links, not what they lead to
     except OSError as error:
         raise ValueError(one_line(f"cannot remove {folder}: {error.strerror}")) from None
-
-
-def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:
-    """Bytes a training takes, roughly and rather too many: weights, gradient and moments, what one
-    step keeps, and the process itself.
-
-    `vocab_size` is None where it reads no text. ValueError as `planned`.
-    """
-    config, n_weights = planned(recipe, vocab_size)
-    n_layers = config.n_layers + getattr(config, "n_encoder_layers", 0)
-    n_classes = getattr(config, "vocab_size", 0)
-    tokens = max(recipe.batch_tokens, JUDGED_AT_ONCE * config.max_seq_len)
-    longest = max(stage.seq_len for stage in recipe.stages)
-    in_layer = 20 * config.d_model + 5 * config.d_ff + 3 * config.n_heads * longest
-    numbers = 4 * n_weights + tokens * (n_layers * in_layer + 4 * n_classes)
-    return PROCESS_BYTES + 4 * numbers
-
-
-def _refuse_too_large(recipe: Recipe, text: str | None) -> None:
-    vocab_size = recipe.vocab_size or len(set(text or "")) + 4  # characters, and special tokens
-    reads_text = OBJECTIVES[recipe.objective].reads_text
-    needed, free = needed_memory(recipe, vocab_size if reads_text else None), free_memory()
-    if needed > free:
-        raise ValueError(
-            f"this training needs about {needed / 1e9:,.1f} GB of memory, and {free / 1e9:,.1f} GB "
-            "are free; lower d_model, n_layers or batch_tokens"
-        )
 
 
 def _new_folder(name: str) -> Path:

@@ -16,12 +16,12 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from model.architectures.base import Transformer
-from model.architectures.table import architecture, config_of
-from model.config import BlockConfig
+from model.architectures.table import architecture
 from model.device import PRECISIONS, has_fast_bfloat16
 from model.sources.checkpoint import own_weights
 from model.training.averaging import WeightSum
 from model.training.interrupts import uninterrupted
+from model.training.needs import planned
 from model.training.objectives import Objective
 from model.training.objectives.base import Accuracy, Batch
 from model.training.optimizers import OPTIMIZERS, split_parameters
@@ -30,7 +30,6 @@ from model.training.recipe import Recipe
 from model.training.state import Moments, TrainingState
 from model.weights import INITIALISATIONS
 
-MOST_WEIGHTS = 2_000_000_000  # with gradient and moments four times as many numbers
 NO_DATA: Mapping[str, str] = MappingProxyType({})
 
 
@@ -296,31 +295,6 @@ def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
     model = architecture(config.architecture).build(config)
     INITIALISATIONS[recipe.initialisation](model, recipe.seed)
     return model
-
-
-def planned(recipe: Recipe, vocab_size: int | None) -> tuple[BlockConfig, int]:
-    """The config of a recipe's model and the number of its weights, before anything is allocated.
-
-    `vocab_size` is None where it reads no text. ValueError when the config is impossible, too
-    large, or its context shorter than a stage's windows.
-    """
-    sizes = {} if vocab_size is None else {"vocab_size": vocab_size}
-    config = config_of({**recipe.model, **sizes})
-    with torch.device("meta"):
-        imagined = architecture(config.architecture).build(config)
-    n_weights = sum(weight.numel() for weight in imagined.parameters())
-    if n_weights > MOST_WEIGHTS:
-        raise ValueError(
-            f"recipe: the model has {n_weights:,} parameters; at most {MOST_WEIGHTS:,} are trained "
-            "here: lower d_model, d_ff, n_layers or vocab_size"
-        )
-    longest, context = max(s.seq_len for s in recipe.stages), config.max_seq_len
-    if longest > context:
-        raise ValueError(
-            f"recipe: a stage has seq_len {longest} but max_seq_len is {context}; lower one or "
-            "raise the other"
-        )
-    return config, n_weights
 
 
 def _gradient_norms(model: Transformer) -> dict[str, Tensor]:

@@ -13,8 +13,9 @@ import pytest
 from filelock import FileLock
 
 from model.data.text import read_corpus
+from model.training import needs, runs, watching
 from model.training import run as run_module
-from model.training import runs, watching
+from model.training.needs import PROCESS_BYTES, needed_memory
 from model.training.objectives import LanguageModelling
 from model.training.plan import Stage
 from model.training.run import LOCK_FILE, RECIPE_FILE, train
@@ -199,7 +200,7 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_there(
         runs.start(toy_recipe(), text="abc")
     with pytest.raises(ValueError, match="a stage has seq_len 11 but max_seq_len is 5"):
         runs.start(toy_recipe(model=MODEL | {"max_seq_len": 5}), text=TEXT)
-    monkeypatch.setattr(runs, "free_memory", lambda: 1e5)
+    monkeypatch.setattr(needs, "free_memory", lambda: 1e5)
     with pytest.raises(ValueError, match=r"needs about 0\.. GB of memory, and 0\.0 GB are free"):
         runs.start(toy_recipe(), text=TEXT)
     assert not top.exists()
@@ -209,9 +210,9 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_there(
 def test_the_memory_has_room_for_four_times_the_weights_and_for_a_batch() -> None:
     recipe = toy_recipe()
     weights = 4 * sum(x.numel() for x in build_model(recipe, 30).parameters())
-    assert runs.needed_memory(recipe, 30) - runs.PROCESS_BYTES > 4 * weights
-    larger = runs.needed_memory(toy_recipe(batch_tokens=3500), 30)
-    assert larger - runs.needed_memory(toy_recipe(batch_tokens=350), 30) > 3150 * 4 * 2 * 30 * 20
+    assert needed_memory(recipe, 30) - PROCESS_BYTES > 4 * weights
+    larger = needed_memory(toy_recipe(batch_tokens=3500), 30)
+    assert larger - needed_memory(toy_recipe(batch_tokens=350), 30) > 3150 * 4 * 2 * 30 * 20
 
 
 def test_only_trainings_of_the_app_are_resumed_or_removed(tmp_path: Path, top: Path) -> None:

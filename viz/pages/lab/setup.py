@@ -7,11 +7,10 @@ import streamlit as st
 
 from model.data.text import text_of
 from model.training import runs as trainings
-from model.training.objectives import OBJECTIVES
+from model.training.needs import needed_memory, planned, vocab_size_of
 from model.training.presets import presets, title
 from model.training.recipe import Recipe
 from model.training.sized import recipe_for
-from model.training.trainer import planned
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
 from viz.frame import controls, folder, layout, notices, state, words
@@ -97,14 +96,13 @@ def _begin(recipe: Recipe, text: str | None) -> None:
 
 def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
     """Numbers of a training that has not begun, each with what it counts."""
-    learnt = [text] if text else OBJECTIVES[recipe.objective].read([], []).texts
-    vocab_size = recipe.vocab_size or len(set("".join(learnt))) + 1  # and the end of a text
+    vocab_size = vocab_size_of(recipe, text)
     _, n_weights = planned(recipe, vocab_size)
     tokens = recipe.plan.tokens_until(recipe.total_steps)
     return [
         (f"{n_weights:,}", "parameters"),
         (f"{tokens:,}", "tokens in all"),
-        (bytes_text(trainings.needed_memory(recipe, vocab_size)), "memory, at most"),
+        (bytes_text(needed_memory(recipe, vocab_size)), "memory, at most"),
     ]
 
 
