@@ -21,6 +21,7 @@ from model.training.evaluation import METRICS_FILE
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
 from model.training.observers import BEST
+from model.training.processes import joined
 from model.training.recipe import Recipe
 from model.training.run import train
 from model.training.sized import recipe_for, size_of
@@ -85,11 +86,15 @@ def run(arguments: Namespace) -> cli.Answer:
             f"recipe with an objective that makes its own data: {others}"
         )
     corpus = objective.read(arguments.corpus, arguments.held_out)
-    try:
-        metrics = _train(recipe, corpus, arguments)
-    except (KeyboardInterrupt, SystemExit):
-        _say_how_to_go_on(recipe, arguments)
-        raise
+    device = choose_device(arguments.device)
+    with joined(device) as processes:
+        try:
+            metrics = _train(recipe, corpus, arguments, device)
+        except (KeyboardInterrupt, SystemExit):
+            _say_how_to_go_on(recipe, arguments)
+            raise
+        if not processes.is_first:
+            sys.exit(0)  # the first says it for all
     is_finished = read_steps_done(arguments.out) == recipe.total_steps
     if not is_finished:
         _say_how_to_go_on(recipe, arguments)
@@ -105,7 +110,12 @@ def _recipe(arguments: Namespace) -> Recipe:
     )
 
 
-def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None:
+def _train(
+    recipe: Recipe,
+    corpus: Data,
+    arguments: Namespace,
+    device: torch.device,
+) -> Metrics | None:
     """The last metrics; None when there was no step left to take."""
     if recipe.compile:
         print("the first step compiles the model, which takes up to a minute", file=sys.stderr)
@@ -116,7 +126,7 @@ def _train(recipe: Recipe, corpus: Data, arguments: Namespace) -> Metrics | None
             arguments.out,
             resume=arguments.resume,
             max_minutes=arguments.max_minutes,
-            device=choose_device(arguments.device),
+            device=device,
             observers=[Telling(arguments.out, stack)],
         )
         with closing(lines):  # a signal that comes between two lines also ends in a saved state

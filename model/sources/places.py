@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -33,6 +33,7 @@ WHERE = "HEADLIGHT_MODELS"
 VARIABLES = ("HEADLIGHT_CHECKPOINTS", WHERE)
 HOME = "HEADLIGHT_HOME"  # where what is remembered lies; ~/.headlight where it is not set
 MOST_REMEMBERED = 12
+SNAPSHOT = "step-"  # what the folder of a checkpoint begins with that a training kept on its way
 ADAPTER = "adapter_config.json"  # of peft
 _seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("what one look found", default=None)
 Given = ParamSpec("Given")
@@ -199,7 +200,13 @@ def _all() -> Iterator[Path]:
     """Every place that has a model."""
     tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES)), trained()]
     inside = (x for top in tops for x in (top, *_inside(top)))
-    return filter(has_model, (*inside, *remembered()))
+    models = [x for x in (*inside, *remembered()) if has_model(x)]
+    return (x for model in models for x in (model, *snapshots(model)))
+
+
+def snapshots(folder: Path) -> list[Path]:
+    """The checkpoints that a training kept on its way to the one in a folder, by their step."""
+    return [x for x in _inside(folder) if x.name.startswith(SNAPSHOT) and has_model(x)]
 
 
 def has_model(folder: Path) -> bool:
@@ -228,9 +235,10 @@ def _inside(folder: Path) -> list[Path]:
 def _names(folder: Path) -> Iterator[str]:
     """What a folder may be called: by its own name, then with those of the folders above it.
 
-    A snapshot in the cache of the hub is called after its model.
+    A snapshot in the cache of the hub is called after its model, and so is one of a training.
     """
     hub = folder.parents[1].name if folder.parent.name == "snapshots" else ""
     if hub.startswith("models--"):
         yield hub.removeprefix("models--").replace("--", "/")
-    yield from accumulate(reversed(folder.parts[1:]), lambda below, above: f"{above}/{below}")
+    names = accumulate(reversed(folder.parts[1:]), lambda below, above: f"{above}/{below}")
+    yield from islice(names, int(folder.name.startswith(SNAPSHOT)), None)

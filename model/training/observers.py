@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from model.files import append, replacing
 from model.lines import finite
 from model.sources import checkpoint
 from model.sources.checkpoint import Training
+from model.sources.places import SNAPSHOT
 from model.training.evaluation import METRICS_FILE
 from model.training.interrupts import uninterrupted
 from model.training.trainer import Metrics, Observer, Trainer
@@ -89,17 +91,22 @@ def _type_for(model: Transformer) -> torch.dtype:
 
 
 class Snapshots(Observer):
-    """Keeps a checkpoint every so many steps, in `step-000500` and so on, to see heads form.
+    """Keeps a checkpoint before the first step and after some, in `step-000500` and so on."""
 
-    With `every` 0 it keeps none.
-    """
+    def __init__(self, folder: Path, tokenizer: Tokenizer | None, steps: Collection[int]) -> None:
+        self.folder, self.tokenizer, self.steps = folder, tokenizer, steps
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer | None, every: int) -> None:
-        self.folder, self.tokenizer, self.every = folder, tokenizer, every
+    def at_start(self, trainer: Trainer) -> None:
+        """Write the one of the model as it was drawn."""
+        if self.steps and not trainer.steps_done:
+            self._write(trainer)
 
     def after_step(self, trainer: Trainer) -> None:
         """Write one where it is due."""
-        if self.every and trainer.steps_done % self.every == 0:
-            with uninterrupted():
-                folder = self.folder / f"step-{trainer.steps_done:06}"
-                checkpoint.save(folder, trainer.model, self.tokenizer)
+        if trainer.steps_done in self.steps:
+            self._write(trainer)
+
+    def _write(self, trainer: Trainer) -> None:
+        with uninterrupted():
+            folder = self.folder / f"{SNAPSHOT}{trainer.steps_done:06}"
+            checkpoint.save(folder, trainer.model, self.tokenizer)

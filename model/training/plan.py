@@ -40,3 +40,8 @@ class Plan:
             tokens += steps * self.batch_size(stage) * stage.seq_len
             step -= steps
         return tokens
+
+
+def log_spaced(last: int, n: int) -> list[int]:
+    """At most n steps from 1 to the last, each about as many times the one before it."""
+    return sorted({round(last ** (i / max(n - 1, 1))) for i in range(n)})

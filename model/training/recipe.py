@@ -21,7 +21,7 @@ from model.training.plan import Plan, Stage
 from model.weights import INITIALISATIONS
 
 # What only says how a run is watched: a resumed run may differ in it.
-_WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshot_every"}
+_WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshots"}
 _ANY = _MOST_STEPS = 10**9  # a bound that is only there to find what is mistyped
 _LINE = 96  # letters of a line of comment
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -106,10 +106,11 @@ class Recipe:
         "steps between saves; there is one each half minute, too", 200, within=_COUNT
     )
     evaluate_every: int = _entry("steps between evaluations on held-out data", 500, within=_COUNT)
-    snapshot_every: int = _entry(
-        "steps between checkpoints that are kept, each in its folder; 0 keeps none",
+    snapshots: int = _entry(
+        "checkpoints kept on the way, each in its folder, at log-spaced steps from the first to "
+        "the last; 0 keeps none",
         0,
-        within=_OR_NONE,
+        within=(0, 100),
     )
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ import math
 import os
 import shutil
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import torch
@@ -20,6 +20,8 @@ from model.training.needs import refuse_too_large
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
 from model.training.observers import BEST, MetricsLog, Saver, Snapshots
+from model.training.plan import log_spaced
+from model.training.processes import here
 from model.training.recipe import Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
@@ -47,31 +49,46 @@ def train(
     The one that did best on held-out data is in `out/best`. Stops early, with its state saved,
     after `max_minutes`, on a signal and when the iterator is closed; `resume` goes on from that
     state and gives the same weights bit for bit on CPU. Metrics are also written to
-    `out/metrics.jsonl`.
+    `out/metrics.jsonl`. Of several processes the first alone writes and is watched.
     """
     if not max_minutes >= 0:
         raise ValueError(f"the time to train is {max_minutes:g} minutes; it must be at least 0")
     _refuse_missing_compiler(recipe)
-    _prepare(out, resume)
-    with _alone(out), _telling_why(out):
-        _keep_recipe(recipe, out)
-        tokenizer = _tokenizer(recipe, corpus, out, resume)
+    processes = here()
+    with ExitStack() as stack:
+        if processes.is_first:
+            _prepare(out, resume)
+            stack.enter_context(_alone(out))
+            stack.enter_context(_telling_why(out))
+            _keep_recipe(recipe, out)
+        else:
+            processes.wait()  # until the tokenizer is there
+        tokenizer = _tokenizer(recipe, corpus, out, resume or not processes.is_first)
+        if processes.is_first:
+            if tokenizer is not None:
+                with replacing(out / TOKENIZER_FILE) as new:
+                    tokenizer.save(new)
+            processes.wait()
         trainer = _trainer(recipe, corpus, tokenizer, device)
         if resume:
             trainer.restore(TrainingState.read(out))
-        if tokenizer is not None:
-            with replacing(out / TOKENIZER_FILE) as new:
-                tokenizer.save(new)
-        saver = Saver(out, tokenizer, recipe.save_every)
-        watching = (
-            MetricsLog(out, trainer.steps_done),
-            AttentionFrames(out, tokenizer),
-            Snapshots(out, tokenizer, recipe.snapshot_every),
-            saver,
-            *observers,
-            Control(out, saver),
-        )
+        watching: Sequence[Observer] = ()
+        if processes.is_first:
+            watching = (*_watching(trainer, tokenizer, out), *observers)
         yield from trainer.run(watching, max_minutes)
+
+
+def _watching(trainer: Trainer, tokenizer: Tokenizer | None, out: Path) -> Sequence[Observer]:
+    """Those who write into the folder of a run, and do what is asked there."""
+    recipe = trainer.recipe
+    saver = Saver(out, tokenizer, recipe.save_every)
+    return (
+        MetricsLog(out, trainer.steps_done),
+        AttentionFrames(out, tokenizer),
+        Snapshots(out, tokenizer, log_spaced(recipe.total_steps, recipe.snapshots)),
+        saver,
+        Control(out, saver),
+    )
 
 
 def _refuse_missing_compiler(recipe: Recipe) -> None:
@@ -85,7 +102,10 @@ def _refuse_missing_compiler(recipe: Recipe) -> None:
 
 
 def _trainer(
-    recipe: Recipe, corpus: Data, tokenizer: Tokenizer | None, device: torch.device | None
+    recipe: Recipe,
+    corpus: Data,
+    tokenizer: Tokenizer | None,
+    device: torch.device | None,
 ) -> Trainer:
     """The recipe's model and what it learns, before the first step."""
     kind, vocab_size = OBJECTIVES[recipe.objective], tokenizer.vocab_size if tokenizer else None

@@ -25,6 +25,7 @@ from model.training.needs import planned
 from model.training.objectives import Objective
 from model.training.objectives.base import Accuracy, Batch
 from model.training.optimizers import OPTIMIZERS, split_parameters
+from model.training.processes import here
 from model.training.randomness import drawn_number
 from model.training.recipe import Recipe
 from model.training.state import Moments, TrainingState
@@ -104,6 +105,7 @@ class Trainer:
     ) -> None:
         """`data` are digests of what it learns from, by what messages call it."""
         self.recipe, self.objective, self.device = recipe, objective, device
+        self.processes = here()
         self.origin = {**recipe.determining, **data}
         self.model = model.to(device).train()
         self.optimizers = OPTIMIZERS[recipe.optimizer](
@@ -113,9 +115,11 @@ class Trainer:
             weight_decay=recipe.weight_decay,
         )
         self.schedules = [LambdaLR(optimizer, recipe.lr_share) for optimizer in self.optimizers]
-        self.loss_fn: Callable[[Batch], Tensor] = self._loss
+        self.loss_fn: Callable[[Batch, float], Tensor] = self.processes.shared(
+            self.model, self._loss
+        )
         if recipe.compile:
-            self.loss_fn = torch.compile(self._loss, dynamic=False)
+            self.loss_fn = torch.compile(self.loss_fn, dynamic=False)
         self.steps_done = 0
         self.is_whole = True  # not while weights and optimizers are between two steps
         self.unlogged: list[Tensor] = []  # losses since the last metrics
@@ -154,8 +158,10 @@ class Trainer:
         Raises `DivergedError` where the gradient is not finite, before anything is changed.
         """
         with uninterrupted(), _seeded(self.recipe.seed, self.steps_done, self.device):
-            loss = self.loss_fn(batch.to(self.device))
+            part, weight = self.processes.part(batch), self.processes.weight(batch)
+            loss = self.loss_fn(part.to(self.device), weight)
             loss.backward()
+            loss = self.processes.mean(loss.detach())
             if self._is_due(self.steps_done + 1):
                 self.gradient_norms = _gradient_norms(self.model)
             longest = self.recipe.max_grad_norm or math.inf
@@ -170,9 +176,9 @@ class Trainer:
             self.steps_done += 1
             if self.recipe.is_averaged(self.steps_done):
                 self.averaged.add(own_weights(self.model))
-            self.unlogged.append(loss.detach())
+            self.unlogged.append(loss)
             self.is_whole = True
-        return loss.detach()
+        return loss
 
     def state(self) -> TrainingState:
         """All that a run needs to go on from here; the tensors are the live ones, not copies."""
@@ -225,7 +231,8 @@ class Trainer:
                 first, self.timed_from = self.steps_done, time.monotonic()
             for observer in observers:
                 observer.after_step(self)
-            if self.is_stopping or time.monotonic() > deadline:
+            is_over = self.is_stopping or time.monotonic() > deadline
+            if self.processes.any(is_over or bool(self.processes.signals), self.device):
                 return
 
     def _is_due(self, step: int) -> bool:
@@ -235,7 +242,8 @@ class Trainer:
         return step % self.recipe.evaluate_every == 0 or step == self.recipe.total_steps
 
     def _measure(self, observers: Sequence[Observer], tokens_per_second: float) -> Metrics:
-        evaluated = self._evaluate() if self._is_evaluation_due(self.steps_done) else {}
+        is_judged = self._is_evaluation_due(self.steps_done) and self.processes.is_first
+        evaluated = self._evaluate() if is_judged else {}
         metrics = Metrics(
             step=self.steps_done,
             loss=torch.stack(self.unlogged).mean().item(),

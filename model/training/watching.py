@@ -13,6 +13,7 @@ from model.data.tokenizer import Tokenizer
 from model.files import MEGABYTE, append, read_text, replacing
 from model.tap import Recorder, attach
 from model.training.observers import Saver
+from model.training.plan import log_spaced
 from model.training.trainer import Observer, Trainer
 
 FRAMES_FILE, FRAMES_INDEX = "attention.f16", "attention.jsonl"
@@ -100,7 +101,7 @@ class FrameSteps:
 
     def __init__(self, total: int, evaluate_every: int, most: int) -> None:
         n_early = min(MOST_EARLY, most // 2)
-        early = {round(total ** (i / max(n_early - 2, 1))) for i in range(n_early - 1)}
+        early = log_spaced(total, n_early - 1)
         room = max(most - n_early - 1, 1)
         every = evaluate_every * -(-(total // evaluate_every) // room)
         self.early = {0, *early, total} if most > 3 else set()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, weights
+from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, Rule, weights
 from viz.labels import visible
 
 STEP = Axis("step", kind="whole", from_zero=True)
@@ -31,9 +31,10 @@ def schedule(steps: np.ndarray, shares: np.ndarray, rates: Mapping[str, float]) 
     return Chart("Learning rate", STEP, Axis("learning rate", from_zero=True), lines, height=HEIGHT)
 
 
-def curves(title: str, y: Axis, given: Sequence[Curve]) -> Chart:
-    """Lines over steps, of one training or of several: colours are of trainings."""
-    return Chart(title, STEP, y, [_line(curve) for curve in given], height=HEIGHT)
+def curves(title: str, y: Axis, given: Sequence[Curve], marked: Mapping[str, int]) -> Chart:
+    """Lines over steps, of one training or of several; at `marked` steps stands what happened."""
+    rules = [Rule("x", step, text, ("right", "top")) for text, step in marked.items()]
+    return Chart(title, STEP, y, [*map(_line, given), *rules], height=HEIGHT)
 
 
 def _line(curve: Curve) -> Line:

@@ -350,6 +350,7 @@ LAB_CURVES = {
     "rate": "learning rate",
     "gradient": "gradient norm",
     "speed": "tokens per second",
+    "induction": "induction",
 }
 LAB_CURVE = named("lab_curve", "Curve", LAB_CURVES, "Lab")
 

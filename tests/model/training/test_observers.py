@@ -163,9 +163,9 @@ def test_finished_checkpoint_can_be_loaded(tmp_path: Path) -> None:
 
 
 def test_snapshots_are_checkpoints_of_their_step(tmp_path: Path) -> None:
-    trained(tmp_path, toy_recipe(snapshot_every=2))
+    trained(tmp_path, toy_recipe(snapshots=4))
     names = sorted(path.name for path in tmp_path.glob("step-*"))
-    assert names == ["step-000002", "step-000004", "step-000006", "step-000008"]
+    assert names == ["step-000000", "step-000001", "step-000002", "step-000004", "step-000008"]
     first = checkpoint.load(tmp_path / "step-000002", device="cpu")
     last = checkpoint.load(tmp_path / "step-000008", device="cpu")
     finished = checkpoint.load(tmp_path, device="cpu")

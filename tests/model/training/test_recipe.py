@@ -26,7 +26,7 @@ def test_a_recipe_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert recipe.stages == (Stage(steps=5, seq_len=7),)
     assert recipe.model == {"d_model": 30, "n_layers": 2, "n_heads": 3, "max_seq_len": 11}
     assert (recipe.name, recipe.batch_tokens, recipe.warmup_steps) == ("toy", 35, 3)
-    as_before = (recipe.objective, recipe.schedule, recipe.snapshot_every)
+    as_before = (recipe.objective, recipe.schedule, recipe.snapshots)
     assert as_before == ("language_modelling", "cosine", 0), "what the file does not say"
 
 
@@ -115,7 +115,7 @@ def test_a_recipe_without_any_stage_is_refused() -> None:
         ),
         ("[[stages]]", "[stages]", "recipe: stages is {"),
         ("log_every = 2", "log_every = true", "recipe: log_every is True; it must be of type int"),
-        ("log_every = 2", "snapshot_every = -1", "snapshot_every is -1; it must be from 0 to"),
+        ("log_every = 2", "snapshots = -1", "snapshots is -1; it must be from 0 to"),
         ("log_every = 2", f"seed = {2**64}", f"seed is {2**64}; it must be from 0 to"),
         ("log_every = 2", "matrix_lr = inf", "matrix_lr is inf; it must be from 0 to 100"),
         ("log_every = 2", "weight_decay = nan", "weight_decay is nan; it must be from 0 to 100"),

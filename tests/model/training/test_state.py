@@ -95,7 +95,7 @@ def test_resuming_with_another_recipe_is_refused(
 
 
 def test_a_resumed_run_may_be_watched_otherwise(tmp_path: Path) -> None:
-    watching = {"log_every": 1, "save_every": 7, "evaluate_every": 3, "snapshot_every": 4}
+    watching = {"log_every": 1, "save_every": 7, "evaluate_every": 3, "snapshots": 4}
     trained(tmp_path, max_minutes=0)
     trained(tmp_path, toy_recipe(name="another name", **watching), resume=True)
     assert read_steps_done(tmp_path) == toy_recipe().total_steps

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from model.analysis.heads import AT_LEAST, induction_by_step
 from model.lines import one_line
 from model.sources import places
 from model.training import runs as trainings
@@ -18,10 +19,11 @@ from viz.charts.chart import Axis, Row
 from viz.digits import digits
 from viz.figures.lab import FORCED, FREE, Curve, curves, heads
 from viz.frame import address, controls, folder, layout, notices, scenes, state, words
-from viz.frame.said import Link
+from viz.frame.said import Link, head_name
 from viz.frame.settings import (
     LAB_BESIDE,
     LAB_CURVE,
+    LAB_CURVES,
     LAB_FOLDER,
     LAB_RUN,
     LAB_STEP,
@@ -43,6 +45,7 @@ AXES = {
     "rate": Axis("learning rate", from_zero=True),
     "gradient": Axis("L2 norm of the gradient", is_log=True),
     "speed": Axis("tokens per second", kind="count", from_zero=True),
+    "induction": Axis("weight after copies", ends=(0, 1)),
 }
 
 
@@ -97,7 +100,7 @@ def _show(run: Run, others: Sequence[Run]) -> None:
     with left if is_small else st.container():
         _heads(run, frames)
     with right if is_small else st.container():
-        _curves(every)
+        _curves(every, frames)
     _samples(run)
 
 
@@ -106,22 +109,59 @@ def _ways(run: Run, frames: Frames | None) -> None:
     names = [name for name, there in places.folders().items() if there == run.folder]
     if names and frames:
         at = {MODEL.name: names[0], SENTENCE.name: "".join(frames.tokens)}
-        links = (
-            Link(page, {PAGE.name: page, **at}) for page in ("Attention", "Heads", "Next token")
-        )
-        words.caption(["The model at its last save: ", *(x for y in links for x in (y, " "))])
+        attention, heads = (Link(page, {PAGE.name: page, **at}) for page in ("Attention", "Heads"))
+        words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
 
-def _curves(every: Sequence[Run]) -> None:
-    """The numbers that are chosen, and how much is right."""
-    name = controls.segments(LAB_CURVE)
-    found = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
+def _curves(every: Sequence[Run], frames: Frames | None) -> None:
+    """The numbers that are chosen, and how much is right; where a head is named for induction."""
+    scores = _induction(frames)
+    options = [name for name in LAB_CURVES if name != "induction" or len(scores)]
+    name = controls.segments(LAB_CURVE.given(options=options))
+    if name == "induction":
+        found = _induction_curves(frames, scores)
+    else:
+        found = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
+    marked = _formed(frames, scores)
     title = LAB_CURVE.words(name).capitalize()
-    layout.show_chart(curves(title, AXES[name], _named(found)), key="lab-curve")
+    layout.show_chart(curves(title, AXES[name], _named(found), marked), key="lab-curve")
     right = [x for number, one in enumerate(every) for x in _accuracy(number, one)]
     if right:
-        chart = curves("Accuracy", RIGHT, _named(right))
-        layout.show_chart(chart, key="lab-accuracy")
+        layout.show_chart(curves("Accuracy", RIGHT, _named(right), marked), key="lab-accuracy")
+
+
+def _induction(frames: Frames | None) -> np.ndarray:
+    """How much of each head's weight lies after earlier copies, (S, L, H); empty without any."""
+    if frames is None:
+        return np.empty(0)
+    n, places = len(frames.tokens), {token: i for i, token in enumerate(frames.tokens)}
+    ids = np.array([places[token] for token in frames.tokens])
+    scores = induction_by_step(np.asarray(frames.patterns, np.float32), np.tri(n, dtype=bool), ids)
+    return scores if np.isfinite(scores).any() else np.empty(0)
+
+
+def _induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
+    assert frames is not None
+    _, n_layers, n_heads = scores.shape
+    heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    return [
+        Curve(ink, head_name(layer, head), "", frames.steps, scores[:, layer, head].tolist())
+        for ink, (layer, head) in enumerate(heads)
+    ]
+
+
+def _formed(frames: Frames | None, scores: np.ndarray) -> dict[str, int]:
+    """The step from which a head is named for induction, by the words that say so."""
+    if frames is None or not len(scores):
+        return {}
+    best = np.nan_to_num(scores).reshape(len(scores), -1)
+    is_named = best.max(axis=1) >= AT_LEAST["induction"]
+    if not is_named[-1]:
+        return {}
+    first = len(is_named) - int(np.argmin(is_named[::-1])) if not is_named.all() else 0
+    layer, head = divmod(int(best[-1].argmax()), scores.shape[2])
+    step = frames.steps[first]
+    return {f"{head_name(layer, head)}: induction from step {step:,}": step}
 
 
 def _named(found: Sequence[Curve]) -> list[Curve]:
