@@ -44,6 +44,7 @@ CHARTS = {
         "patching-estimate",
     ],
     "Explanation": ["arrows", "token-worth"],
+    "Lab": ["lab-schedule"],
     "Contributions": ["waterfall", "heads", "keys", "head-words", "neurons", "neuron-words"],
     "Ablation": [
         "head-costs",

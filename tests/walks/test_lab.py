@@ -1,5 +1,6 @@
 """A person trains a model: begins, pauses, leaves and comes back, stops, goes on, opens it."""
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -14,11 +15,14 @@ SMALL = "d_model=16\nd_ff=32\nbatch_tokens=210\nevaluate_every=20"
 
 @pytest.fixture(autouse=True)
 def _nothing_goes_on() -> Iterator[None]:
-    """No training outlives its test."""
+    """No training outlives its test, nor does its folder, which other tests would see."""
     yield
     for run in trainings.found_runs():
         with suppress(ValueError):
             trainings.stop(run.folder)
+        while trainings.read_run(run.folder).state in trainings.LIVE:
+            time.sleep(0.1)
+        trainings.delete(run.folder)
 
 
 def stands(page: Page, state: str) -> None:

@@ -15,7 +15,7 @@ from model.analysis.merges import Node
 
 from viz.figures import (  # isort: skip
     ablation, attribution, beam, blanks, block, cache, cheaper, cost, depth,
-    explanation, heads, kernels, lens, masks, merges, patches, patching, positions,
+    explanation, heads, kernels, lab, lens, masks, merges, patches, patching, positions,
     recurrence, saturation, scaling, schemes, several, similarity, token_maps,
     translation,
 )  # fmt: skip
@@ -219,6 +219,11 @@ CASES = (
           ("stories", 7e5, 2.8, line(2, 2.9))),
     shown(scaling.training_curves, [("32 × 2", 0, np.array([[1e3, 2e3], [8.0, 6.5]])),
                                     ("64 × 3", 1, np.array([[1e3, 3e3], [7.0, 5.5]]))]),
+    shown(lab.schedule, np.array([1, 2, 4]), line(3, 0.2, 0.1), {"a": 0.02, "b": 0.005}),
+    shown(lab.curves, "T", Axis("loss", "nats"),
+          [lab.Curve(0, "one", "held out", [10, 20, 30], line(3, 4).tolist()),
+           lab.Curve(1, "two", lab.FREE, [10, 25], line(2, 3).tolist())]),
+    shown(lab.heads, np.stack([shares(4, 4), shares(4, 4) / 3]), causal(4, 4), WORDS[:4], 1, 25),
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),
