@@ -74,12 +74,14 @@ def train(
             trainer.restore(TrainingState.read(out))
         watching: Sequence[Observer] = ()
         if processes.is_first:
-            watching = (*_watching(trainer, tokenizer, out), *observers)
+            watching = _watching(trainer, tokenizer, out, observers)
         yield from trainer.run(watching, max_minutes)
 
 
-def _watching(trainer: Trainer, tokenizer: Tokenizer | None, out: Path) -> Sequence[Observer]:
-    """Those who write into the folder of a run, and do what is asked there."""
+def _watching(
+    trainer: Trainer, tokenizer: Tokenizer | None, out: Path, observers: Sequence[Observer]
+) -> Sequence[Observer]:
+    """Those who write into the folder of a run, others, and who does what is asked there."""
     recipe = trainer.recipe
     saver = Saver(out, tokenizer, recipe.save_every)
     return (
@@ -87,6 +89,7 @@ def _watching(trainer: Trainer, tokenizer: Tokenizer | None, out: Path) -> Seque
         AttentionFrames(out, tokenizer),
         Snapshots(out, tokenizer, log_spaced(recipe.total_steps, recipe.snapshots)),
         saver,
+        *observers,
         Control(out, saver),
     )
 

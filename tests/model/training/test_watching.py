@@ -38,7 +38,7 @@ def kept(out: Path, recipe: Recipe | None = None, **options: object) -> Frames:
 
 
 def test_frames_are_the_patterns_of_the_model_at_their_steps(tmp_path: Path) -> None:
-    frames = kept(tmp_path, toy_recipe(snapshots=5))
+    frames = kept(tmp_path, toy_recipe(snapshots=100))
     assert frames.steps[0] == 0
     assert {4, 8} <= set(frames.steps), "the evaluations"
     assert frames.tokens == tuple(SENTENCE[:11]), "as long as the context"

@@ -222,7 +222,7 @@ CASES = (
     shown(lab.schedule, np.array([1, 2, 4]), line(3, 0.2, 0.1), {"a": 0.02, "b": 0.005}),
     shown(lab.curves, "T", Axis("loss", "nats"),
           [lab.Curve(0, "one", "held out", [10, 20, 30], line(3, 4).tolist()),
-           lab.Curve(1, "two", lab.FREE, [10, 25], line(2, 3).tolist())]),
+           lab.Curve(1, "two", lab.FREE, [10, 25], line(2, 3).tolist())], {"a head": 15}),
     shown(lab.heads, np.stack([shares(4, 4), shares(4, 4) / 3]), causal(4, 4), WORDS[:4], 1, 25),
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),

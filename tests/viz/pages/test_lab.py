@@ -9,6 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from model.sources import checkpoint
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.presets import presets
@@ -21,12 +22,15 @@ from tests.viz.apps import (
     charts,
     facts,
     lines,
+    offered_of,
     open_page,
+    picked,
     query_of,
     tables_shown,
     z,
 )
 from tests.viz.builders import numbers
+from viz import runs
 
 CHANGES = ("steps=20", "d_model=16", "d_ff=32", "batch_tokens=210", "evaluate_every=10")
 
@@ -214,6 +218,48 @@ def test_one_that_stopped_is_opened_resumed_and_deleted(
     assert asked == [folder]
     opened = open_page("Attention", model="one", sentence="fox>fox")
     assert lines(opened, "error") == []
+
+
+def test_every_page_follows_the_steps_that_were_kept(top: Path) -> None:
+    folder = trained(top / "one", "snapshots=4")
+    app = open_page("Attention", model="one/step-000003", sentence="fox>fox")
+    assert lines(app, "error") == []
+    assert offered_of(app, "variant") == ["0", "1", "3", "7", "20", "the last"]
+    assert picked(app, "variant") == "one/step-000003"
+    assert picked(app, "model") == "one"
+    assert not any("step-" in name for name in offered_of(app, "model"))
+    own = checkpoint.load(folder / "step-000003", device="cpu")
+    shown = runs.run(runs.handle_of("one/step-000003", "cpu"), "fox>fox").trace
+    again = runs.run(runs.handle_of("one", "cpu"), "fox>fox").trace
+    assert np.allclose(shown.logits, logits_of(own, "fox>fox"), atol=1e-5)
+    assert not np.allclose(shown.logits, again.logits, atol=1e-3)
+
+
+def logits_of(own: checkpoint.Checkpoint, text: str) -> np.ndarray:
+    """What a checkpoint gives for a text, (T, V)."""
+    ids = torch.tensor([own.tokenizer.encode(text)])
+    with torch.inference_mode():
+        return own.model(ids)[0].numpy()
+
+
+def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patterns = np.zeros((4, 2, 2, 6, 6), np.float16)
+    patterns[...] = np.tri(6) / np.arange(1, 7)[:, None]
+    for frame, weight in enumerate((0.1, 0.5, 0.2, 0.6)):  # reached, lost, and reached for good
+        for query in (3, 4, 5):  # a b c a b c: after the copy of a stands b
+            patterns[frame, 1, 0, query] = 0
+            patterns[frame, 1, 0, query, query - 2] = weight
+    frames = trainings.Frames((0, 5, 9, 20), tuple("abcabc"), patterns)
+    monkeypatch.setattr(trainings, "read_frames", lambda folder: frames)
+    trained(top / "one")
+    app = open_page("Lab", lab_curve="induction")
+    assert [y for _, y in drawn(app, "lab-curve")["L1 H0"]] == pytest.approx(
+        [0.1, 0.5, 0.2, 0.6], abs=1e-3
+    )
+    layout = json.dumps(chart(app, "lab-curve").layout, ensure_ascii=False)
+    assert "L1 H0: induction from step 20" in layout
 
 
 def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def _fields(base: Recipe, recipe: Recipe) -> None:
     """A control for each field: a few in sight, the others where they are asked for."""
     entries = {x.key: x for x in recipe.entries if x.key not in FIXED}
     usual = {x.key: x.value for x in base.entries}
-    with layout.row("lab-fields"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):  # on a phone below each other
         for key in FIRST:
             field(LAB_FIELDS, entries.pop(key), usual)
     with st.expander("Every field"):
