@@ -1,18 +1,34 @@
 """Charts of a training: its schedule before it begins, and how it goes."""
 
 from collections.abc import Mapping, Sequence
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
-from viz.charts.chart import PLAIN, Axis, Cells, Chart, Hidden, Line, Pen, Row, Rule, weights
+from model.analysis.circle import Circle
+from viz.charts.chart import (
+    DOTS,
+    GUIDE,
+    PLAIN,
+    Axis,
+    Cells,
+    Chart,
+    Hidden,
+    Line,
+    Pen,
+    Row,
+    Rule,
+    Scale,
+    weights,
+)
 from viz.labels import visible
 
 STEP = Axis("step", kind="whole", from_zero=True)
 FORCED, FREE = "held out, teacher forcing", "held out, free running"
 DASHES = {"held out": "dash", FORCED: "dash", FREE: "dot"}
 POINTS = 60  # from so many on a line has no points
-HEIGHT, HEADS = 300, 340
+HEIGHT, HEADS, CIRCLE = 300, 340, 420
 
 
 class Curve(NamedTuple):
@@ -45,18 +61,44 @@ def _line(curve: Curve) -> Line:
 
 
 def heads(
-    patterns: np.ndarray, mask: np.ndarray, texts: Sequence[str], layer: int, step: int
+    patterns: np.ndarray,
+    mask: np.ndarray,
+    texts: Sequence[str],
+    layer: int,
+    when: str,
+    *,
+    is_change: bool = False,
 ) -> Row:
-    """What the heads of one layer attend to at a step: patterns (H, T, T), mask (T, T)."""
+    """What the heads of one layer attend to at a step, or how that changes between two.
+
+    patterns (H, T, T), mask (T, T). `when` says which steps.
+    """
     names = [visible(text) for text in texts]
     key, query = (Axis(title, names=names, numbered=True) for title in ("key", "query"))
+    scale = Scale("change of attention weight", -1.0, 1.0, "signed") if is_change else weights()
     charts = [
         Chart(
-            f"L{layer} H{head} · step {step:,}",
+            f"L{layer} H{head} · {when}",
             key,
             query,
-            [Cells(pattern, weights(), Hidden(~mask))],
+            [Cells(pattern, scale, Hidden(~mask))],
         )
         for head, pattern in enumerate(patterns)
     ]
-    return Row(charts, tallest=HEADS, says=f"At step {step:,} of the training.")
+    return Row(charts, tallest=HEADS)
+
+
+def circle(names: Sequence[str], found: Circle, step: int) -> Chart:
+    """Where numbers lie in the plane that they turn in, joined as it goes around."""
+    n, points = len(names), found.points
+    # Number j · k⁻¹ comes j-th on the way around; where k has no inverse, as they are counted.
+    inverse = pow(found.frequency, -1, n) if gcd(found.frequency, n) == 1 else 1
+    way = points[np.arange(n + 1) * inverse % n]
+    marks = [
+        Line(way[:, 0], way[:, 1], pen=GUIDE, quiet=True, in_legend=False),
+        Line(points[:, 0], points[:, 1], pen=DOTS, names=names, written="top center",
+             in_legend=False),
+    ]  # fmt: skip
+    share = f"{100 * found.share:.0f} % of their variance"
+    title = f"Embeddings of 0 to {n - 1} at step {step:,}: {share}, {found.frequency} × around"
+    return Chart(title, Axis("cosine"), Axis("sine"), marks, height=CIRCLE, is_square=True)

@@ -52,6 +52,7 @@ class Objective(ABC):
     architecture: ClassVar[str] = "decoder"
     reads_text: ClassVar[bool] = True
     needs_corpus: ClassVar[bool] = True  # not where it makes its own data
+    cycle: ClassVar[str] = ""  # the characters of numbers that are added modulo their number
     specials: ClassVar[tuple[str, ...]] = ()
 
     n_tokens: int  # of all it learns from, once, 0 for no end; of pictures each patch is one

@@ -249,8 +249,8 @@ class ModularAddition(Task):
     `evaluate` come apart: every pair is scored, in the one or the other.
     """
 
-    numbers: ClassVar[str] = (digits + ascii_letters)[:59]
-    alphabet = numbers + "+="
+    cycle = (digits + ascii_letters)[:59]
+    alphabet = cycle + "+="
     held_out_share = 0.6
     least = 4
 
@@ -260,11 +260,11 @@ class ModularAddition(Task):
 
     def draw(self, seq_len: int, rng: random.Random) -> Row:
         """Two numbers."""
-        return self.sum_of(*(rng.randrange(len(self.numbers)) for _ in range(2)))
+        return self.sum_of(*(rng.randrange(len(self.cycle)) for _ in range(2)))
 
     def sum_of(self, a: int, b: int) -> Row:
         """Their sum, as a row."""
-        numbers = self.numbers
+        numbers = self.cycle
         return f"{numbers[a]}+{numbers[b]}=", numbers[(a + b) % len(numbers)]
 
     def batch(self, step: int, size: int, seq_len: int) -> Examples:
@@ -288,7 +288,7 @@ class ModularAddition(Task):
         return self.examples(self.learnt, self.least)
 
     def _all(self) -> list[Row]:
-        n = range(len(self.numbers))
+        n = range(len(self.cycle))
         rows = [self.sum_of(a, b) for a, b in product(n, n)]
         random.Random(0).shuffle(rows)  # noqa: S311, no secret
         return rows

@@ -11,6 +11,7 @@ from inspect import signature
 import numpy as np
 import plotly.graph_objects as go
 
+from model.analysis.circle import Circle
 from model.analysis.merges import Node
 
 from viz.figures import (  # isort: skip
@@ -223,7 +224,11 @@ CASES = (
     shown(lab.curves, "T", Axis("loss", "nats"),
           [lab.Curve(0, "one", "held out", [10, 20, 30], line(3, 4).tolist()),
            lab.Curve(1, "two", lab.FREE, [10, 25], line(2, 3).tolist())], {"a head": 15}),
-    shown(lab.heads, np.stack([shares(4, 4), shares(4, 4) / 3]), causal(4, 4), WORDS[:4], 1, 25),
+    shown(lab.heads, np.stack([shares(4, 4), shares(4, 4) / 3]), causal(4, 4), WORDS[:4], 1,
+          "step 25"),
+    shown(lab.heads, np.stack([grid(4, 4), grid(4, 4) / 3]), causal(4, 4), WORDS[:4], 0, "5 − 1",
+          is_change=True),
+    shown(lab.circle, "01234", Circle(2, grid(5, 2), 0.75), 40),
     shown(schemes.angle_map, np.array([2.0, 0.1]), 5),
     shown(schemes.slope_bars, np.array([0.5, 0.25, 0.0625]), title="T"),
     shown(schemes.slope_bars, 2.0 ** -line(17), title="T"),

@@ -139,7 +139,14 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
     names = Counter(name for place in PLACES for name in place.values)
     assert max(names.values()) == 1
     elsewhere = {"device", "attention", "drawing"}
-    elsewhere |= {"lab", "lab_run", "lab_beside", "lab_step", "lab_curve"}  # where a training is
+    elsewhere |= {
+        "lab",
+        "lab_run",
+        "lab_beside",
+        "lab_step",
+        "lab_against",
+        "lab_curve",
+    }  # where a training is
     assert set(names) | FOLLOWING | elsewhere == set(SETTINGS)
 
 

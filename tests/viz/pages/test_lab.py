@@ -9,6 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.circle import circle
 from model.sources import checkpoint
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
@@ -175,6 +176,32 @@ def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
     (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
     expected = np.array(frames.patterns[frames.steps.index(step)][1][0], np.float32)
     assert np.allclose(np.nan_to_num(z(first)), expected, atol=2e-3)
+
+
+def test_two_steps_are_compared_as_a_signed_difference(top: Path) -> None:
+    frames = trainings.read_frames(trained(top / "one"))
+    assert frames is not None
+    app = open_page("Lab", lab_step="20", lab_against="1")
+    (first, *_) = (x for x in chart(app, "lab-heads-0").data if x["type"] == "heatmap")
+    now, before = (np.array(frames.patterns[frames.steps.index(x)][0][0], float) for x in (20, 1))
+    assert np.allclose(np.nan_to_num(z(first)), now - before, atol=2e-3)
+    assert (first["zmin"], first["zmax"]) == (-1, 1)
+
+
+def test_numbers_that_are_added_lie_where_the_kept_checkpoint_has_them(top: Path) -> None:
+    made = recipe("modular_addition", "steps=6", "snapshots=3", "batch_tokens=400")
+    data = OBJECTIVES[made.objective].read([], [])
+    list(train(made, data, top / "one", device=torch.device("cpu")))
+    app = open_page("Lab", lab_step="3")  # kept were 0, 1, 2 and 6
+    kept = checkpoint.load(top / "one" / "step-000002", device="cpu")
+    names = OBJECTIVES[made.objective].cycle
+    ids = [kept.tokenizer.encode(name)[0] for name in names]
+    found = circle(kept.model.embed.weight.detach().numpy()[ids])
+    shown = chart(app, "lab-circle")
+    points = next(x for x in shown.data if x.get("mode", "").startswith("markers"))
+    assert np.allclose(np.stack([numbers(points["x"]), numbers(points["y"])], 1), found.points,
+                       atol=1e-5)  # fmt: skip
+    assert "at step 2" in json.dumps(shown.layout)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""What heads and embeddings become in a training, step by step."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from model.analysis.circle import Circle, circle
+from model.analysis.heads import AT_LEAST, induction_by_step
+from model.sources import checkpoint
+from model.sources.places import SNAPSHOT, snapshots
+from model.training.objectives import OBJECTIVES
+from model.training.runs import Frames, Run
+from viz.charts.chart import Row
+from viz.figures import lab
+from viz.figures.lab import Curve
+from viz.frame import controls, layout, scenes, words
+from viz.frame.said import head_name
+from viz.frame.settings import LAB_AGAINST, LAB_STEP
+
+MOVING = ("starting", "running")
+NONE = -1
+
+
+def draw(run: Run, frames: Frames | None) -> None:
+    """Every head on one text that stays the same: the last frame, or at rest that of a step."""
+    if frames is None:
+        words.caption("Every head is seen here as soon as the training begins.")
+        return
+    step, against = frames.steps[-1], NONE
+    if run.state not in MOVING and len(frames.steps) > 1:
+        step, against = _chosen(frames)
+    at = frames.steps.index(step)
+    words.caption("Attention of every head on one held-out text")
+    for layer in range(frames.patterns.shape[1]):
+        plays = () if run.state in MOVING or against != NONE else scenes.turns(at + 1)
+        layout.show_chart(
+            _row(run, frames, layer, at, against),
+            key=f"lab-heads-{layer}",
+            plays=[_row(run, frames, layer, one, NONE) for one in plays],
+        )
+    if found := circle_at(run, step):
+        layout.show_chart(lab.circle(*found), key="lab-circle")
+
+
+def _chosen(frames: Frames) -> tuple[int, int]:
+    """The step that is shown, and the one that it is compared with."""
+    steps = [*frames.steps]
+    step = controls.steps(LAB_STEP.given(options=steps, default=steps[-1], words="{:,}".format))
+
+    def said(other: int) -> str:
+        return "nothing" if other == NONE else f"step {other:,}"
+
+    return step, controls.select(LAB_AGAINST.given(options=[NONE, *steps], words=said), width=200)
+
+
+def _row(run: Run, frames: Frames, layer: int, at: int, against: int) -> Row:
+    """One layer's heads in a frame, or how they differ from those of a step."""
+    n = len(frames.tokens)
+    is_causal = (
+        run.recipe is not None and OBJECTIVES[run.recipe.objective].architecture == "decoder"
+    )
+    mask = np.tri(n, dtype=bool) if is_causal else np.ones((n, n), dtype=bool)
+    patterns = np.array(frames.patterns[at][layer], np.float32)
+    if against == NONE:
+        return lab.heads(patterns, mask, frames.tokens, layer, f"step {frames.steps[at]:,}")
+    before = np.array(frames.patterns[frames.steps.index(against)][layer], np.float32)
+    said = f"step {frames.steps[at]:,} − {against:,}"
+    return lab.heads(patterns - before, mask, frames.tokens, layer, said, is_change=True)
+
+
+# --- numbers on a circle --------------------------------------------------------------------------
+
+
+def circle_at(run: Run, step: int) -> tuple[str, Circle, int] | None:
+    """The numbers that are added modulo their number, where they lie at the last kept step."""
+    names = OBJECTIVES[run.recipe.objective].cycle if run.recipe else ""
+    kept = [x for x in snapshots(run.folder) if int(x.name.removeprefix(SNAPSHOT)) <= step]
+    if not names or not kept:
+        return None
+    return names, _circle(kept[-1], names), int(kept[-1].name.removeprefix(SNAPSHOT))
+
+
+@lru_cache(maxsize=64)
+def _circle(folder: Path, names: str) -> Circle:
+    model = checkpoint.load(folder, device="cpu")
+    ids = [model.tokenizer.encode(name)[0] for name in names]
+    return circle(model.model.embed.weight.detach().numpy()[ids])
+
+
+# --- where a head is named for induction ---------------------------------------------------------
+
+
+def induction_scores(frames: Frames | None) -> np.ndarray:
+    """How much of each head's weight lies after earlier copies, (S, L, H); empty without any."""
+    if frames is None:
+        return np.empty(0)
+    n, places = len(frames.tokens), {token: i for i, token in enumerate(frames.tokens)}
+    ids = np.array([places[token] for token in frames.tokens])
+    scores = induction_by_step(np.asarray(frames.patterns, np.float32), np.tri(n, dtype=bool), ids)
+    return scores if np.isfinite(scores).any() else np.empty(0)
+
+
+def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
+    """The scores of each head, a line each."""
+    assert frames is not None
+    _, n_layers, n_heads = scores.shape
+    heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    return [
+        Curve(ink, head_name(layer, head), "", frames.steps, scores[:, layer, head].tolist())
+        for ink, (layer, head) in enumerate(heads)
+    ]
+
+
+def formed(frames: Frames | None, scores: np.ndarray) -> dict[str, int]:
+    """The step from which a head is named for induction, by the words that say so."""
+    if frames is None or not len(scores):
+        return {}
+    best = np.nan_to_num(scores).reshape(len(scores), -1)
+    is_named = best.max(axis=1) >= AT_LEAST["induction"]
+    if not is_named[-1]:
+        return {}
+    first = len(is_named) - int(np.argmin(is_named[::-1])) if not is_named.all() else 0
+    layer, head = divmod(int(best[-1].argmax()), scores.shape[2])
+    step = frames.steps[first]
+    return {f"{head_name(layer, head)}: induction from step {step:,}": step}
