@@ -4,6 +4,7 @@ import torch
 
 from model.architectures.table import architecture, config_of
 from model.config import BlockConfig
+from model.data.tokenizer import END_OF_TEXT, UNKNOWN
 from model.files import MEGABYTE
 from model.memory import free_memory
 from model.training.objectives import OBJECTIVES
@@ -48,7 +49,8 @@ def vocab_size_of(recipe: Recipe, text: str | None) -> int | None:
     if not objective.reads_text:
         return None
     texts = [text] if text else [] if objective.needs_corpus else objective.read([], []).texts
-    return recipe.vocab_size or len(set("".join(texts))) + 1 + len(objective.specials)
+    own = (END_OF_TEXT, UNKNOWN, *objective.specials)
+    return recipe.vocab_size or len(set("".join(texts))) + len(own)
 
 
 def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:

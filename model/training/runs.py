@@ -127,7 +127,7 @@ def read_run(folder: Path) -> Run:
         recipe = _recipe(folder / RECIPE_FILE)
         state, why = _state(folder, recipe)
         lines = _lines(folder / METRICS_FILE)
-        step = read_steps_done(folder) or 0  # what a resumed run goes on from
+        step = _step(folder)
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
     if state in LIVE and lines:
@@ -135,6 +135,14 @@ def read_run(folder: Path) -> Run:
     step = min(step, recipe.total_steps)
     name = spelled(folder.name)
     return Run(folder, name, recipe, state, step, recipe.total_steps, lines, why)
+
+
+def _step(folder: Path) -> int:
+    """What a resumed run goes on from; of one that is kept without its state, its last step."""
+    step = read_steps_done(folder)
+    if step is None and (saved := read_training(folder)):
+        return saved.step
+    return step or 0
 
 
 def read_frames(folder: Path) -> Frames | None:

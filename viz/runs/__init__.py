@@ -54,6 +54,8 @@ CALLED = {
     "blank": "Fill in the blank (BERT-style)",
     "translate": "English → German",
     "digits": "Digit reader (ViT)",
+    "induction": "Letters that come again",
+    "modular_addition": "Addition modulo 59",
     "positions-none": "Story writer without positions",
     "positions-learned": "Story writer, learned positions",
     "positions-sinusoidal": "Story writer, sinusoidal positions",

@@ -10,7 +10,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.circle import circle
-from model.sources import checkpoint
+from model.data.tokenizer import TOKENIZERS
+from model.sources import checkpoint, places
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.presets import presets
@@ -32,6 +33,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import numbers
 from viz import runs
+from viz.frame import ASSETS
 
 CHANGES = ("steps=20", "d_model=16", "d_ff=32", "batch_tokens=210", "evaluate_every=10")
 
@@ -75,8 +77,9 @@ def drawn(app: AppTest, key: str) -> dict[str, list[tuple[int, float]]]:
 def test_before_anything_runs_its_size_and_its_learning_rates_are_said() -> None:
     app = open_page("Lab", lab_task="copy", lab_fields="\n".join(CHANGES))
     assert lines(app, "error") == []
-    made = recipe()
-    n_weights = sum(x.numel() for x in build_model(made, 28).parameters())  # a to z, >, the end
+    made, data = recipe(), OBJECTIVES["copy"].read([], [])
+    tokenizer = TOKENIZERS[made.tokenizer](data.texts, made.vocab_size, ())
+    n_weights = sum(x.numel() for x in build_model(made, tokenizer.vocab_size).parameters())
     assert facts(app)["parameters"] == f"{n_weights:,}"
     assert facts(app)["tokens in all"] == f"{20 * 210:,}"
     rates = drawn(app, "lab-schedule")["hidden matrices"]
@@ -163,7 +166,8 @@ def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
             np.allclose(one, frames.patterns[-1][layer][head], atol=2e-3)
             for head, one in enumerate(shown)
         )
-    assert list(tables_shown(app)[-1]["writes"].values()) == [x["sample"] for x in scored]
+    written = tables_shown(app)[-1]["it writes"]
+    assert list(written.values()) == list(dict.fromkeys(x["sample"] for x in scored))
 
 
 @pytest.mark.parametrize("step", [0, 10])
@@ -300,3 +304,23 @@ def test_a_folder_that_has_none_is_one_line(place: str) -> None:
     app = open_page("Lab", lab="watch", lab_folder=place)
     assert len(lines(app, "error")) == 1
     assert charts(app) == []
+
+
+def test_the_lesson_says_what_its_trainings_logged() -> None:
+    said = (ASSETS / "lessons" / "11-training.toml").read_text(encoding="utf-8")
+    induction, addition = (
+        {x["step"]: x for x in log(places.SHIPPED / name)}
+        for name in ("induction", "modular_addition")
+    )
+    assert "Between steps 125 and 150 the loss falls from 1.3 to 0.5" in said
+    assert [round(induction[step]["loss"], 1) for step in (125, 150)] == [1.3, 0.5]
+    app = open_page("Lab", lab="watch", lab_run="induction")
+    assert "induction from step 175" in json.dumps(chart(app, "lab-curve").layout)
+    assert "At step 100 it has them by heart, and one in a hundred of the others" in said
+    assert addition[100]["trained_on"]["accuracy"] > 0.99
+    assert round(addition[100]["held_out"]["held out"]["accuracy"], 2) == 0.01
+    assert "between steps 400 and 800" in said
+    held_out = {step: x["held_out"]["held out"]["accuracy"] for step, x in addition.items()
+                if x["held_out"]}  # fmt: skip
+    assert held_out[400] < 0.2
+    assert held_out[800] > 0.99

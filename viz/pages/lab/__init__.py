@@ -1,5 +1,6 @@
 """Lab: a training of a person's own, set up, begun, watched, stopped and gone on with."""
 
+from model.sources import places
 from model.training import runs as trainings
 from viz.frame import controls, inspector, layout, notices
 from viz.frame.page import Page
@@ -22,7 +23,8 @@ def render(view: View) -> None:
 
 def _draw() -> None:
     found = trainings.found_runs(watch.elsewhere())
-    shown = LAB_VIEW.given(default="watch" if found else "new")
+    has_own = any(run.folder.parent != places.SHIPPED for run in found)
+    shown = LAB_VIEW.given(default="watch" if has_own else "new")
     with layout.beside_heading():
         view = controls.segments(shown)
     watch.draw(found) if view == "watch" else setup.draw()

@@ -46,12 +46,14 @@ def draw(run: Run, frames: Frames | None) -> None:
 def _chosen(frames: Frames) -> tuple[int, int]:
     """The step that is shown, and the one that it is compared with."""
     steps = [*frames.steps]
-    step = controls.steps(LAB_STEP.given(options=steps, default=steps[-1], words="{:,}".format))
 
     def said(other: int) -> str:
         return "nothing" if other == NONE else f"step {other:,}"
 
-    return step, controls.select(LAB_AGAINST.given(options=[NONE, *steps], words=said), width=200)
+    with layout.row("lab-step"):
+        step = controls.steps(LAB_STEP.given(options=steps, default=steps[-1], words="{:,}".format))
+        other = controls.select(LAB_AGAINST.given(options=[NONE, *steps], words=said), width=130)
+    return step, other
 
 
 def _row(run: Run, frames: Frames, layer: int, at: int, against: int) -> Row:

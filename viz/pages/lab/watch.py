@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
@@ -162,14 +163,10 @@ def _act(act: Callable[[Path], object], folder: Path) -> None:
 
 
 def _samples(run: Run) -> None:
-    """What the model wrote at the last evaluations."""
-    written = [(line["step"], line["sample"]) for line in run.lines if line.get("sample")]
-    if written:
-        last = written[-MOST_SAMPLES:]
-        words.table(
-            {
-                "step": [f"{step:,}" for step, _ in last],
-                "writes": [one_line(text) for _, text in last],
-            },
-            texts=["writes"],
-        )
+    """What the model wrote at evaluations, where it changed, the last few."""
+    written = [(line["step"], one_line(line["sample"])) for line in run.lines if line.get("sample")]
+    last = [next(same) for _, same in groupby(written, key=lambda x: x[1])][-MOST_SAMPLES:]
+    if last:
+        steps, texts = zip(*last, strict=True)
+        table = {"from step": [f"{step:,}" for step in steps], "it writes": texts}
+        words.table(table, texts=["it writes"])
