@@ -20,6 +20,7 @@ from model.training.optimizers import OPTIMIZERS, SCHEDULES
 from model.training.plan import Plan, Stage
 from model.weights import INITIALISATIONS
 
+RECIPE_FILE = "recipe.toml"  # in the folder of a training
 # What only says how a run is watched: a resumed run may differ in it.
 _WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshots"}
 _ANY = _MOST_STEPS = 10**9  # a bound that is only there to find what is mistyped

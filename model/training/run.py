@@ -22,13 +22,13 @@ from model.training.objectives.base import Data
 from model.training.observers import BEST, MetricsLog, Saver, Snapshots
 from model.training.plan import log_spaced
 from model.training.processes import here
-from model.training.recipe import Recipe
+from model.training.recipe import RECIPE_FILE, Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
 from model.training.watching import CONTROL_FILE, PAUSED_FILE, AttentionFrames, Control
 from model.weights import take_weights
 
-LOCK_FILE, RECIPE_FILE, TOKENIZER_FILE = ".training.lock", "recipe.toml", "tokenizer.json"
+LOCK_FILE, TOKENIZER_FILE = ".training.lock", "tokenizer.json"
 TOO_MUCH = 2  # times the free memory: what is needed is counted from above
 FAILED_FILE = "failed.txt"  # why a training has failed
 LOCK_SECONDS = 1  # who looks whether the lock is held has it for a moment

@@ -30,8 +30,8 @@ from model.sources.checkpoint import read_training
 from model.sources.places import home
 from model.training.evaluation import LARGEST_LOG, METRICS_FILE
 from model.training.needs import refuse_too_large, vocab_size_of
-from model.training.recipe import Recipe
-from model.training.run import FAILED_FILE, LOCK_FILE, RECIPE_FILE
+from model.training.recipe import RECIPE_FILE, Recipe
+from model.training.run import FAILED_FILE, LOCK_FILE
 from model.training.state import STATE_FILE, read_steps_done
 from model.training.watching import (
     CONTROL_FILE,
@@ -111,14 +111,15 @@ def found_runs(also: Sequence[Path] = ()) -> list[Run]:
         own.sort(key=lambda x: (x / RECIPE_FILE).stat().st_mtime, reverse=True)
     except OSError:
         own = []
-    runs = []
-    for folder in {folder.absolute(): folder for folder in (*own, *also)}.values():
-        try:
-            runs.append(read_run(folder))
-        except ValueError as error:
-            name = spelled(folder.name)
-            runs.append(Run(folder, name, None, "failed", 0, 0, (), str(error)))
-    return runs
+    return [run_of(x) for x in {x.absolute(): x for x in (*own, *also)}.values()]
+
+
+def run_of(folder: Path) -> Run:
+    """A training by its folder; one that cannot be read has failed, and says why."""
+    try:
+        return read_run(folder)
+    except ValueError as error:
+        return Run(folder, spelled(folder.name), None, "failed", 0, 0, (), str(error))
 
 
 def read_run(folder: Path) -> Run:
@@ -176,6 +177,9 @@ def start(recipe: Recipe, *, text: str | None = None) -> Path:
             f"the text has {len(content):,} bytes; windows of {longest} tokens need more than "
             f"{2 * longest:,}: give more text or a shorter seq_len"
         )
+    n_live = sum(run.state in LIVE for run in found_runs())
+    if n_live >= (most := os.cpu_count() or 1):
+        raise ValueError(f"{n_live} trainings run already on {most} cores; stop one first")
     refuse_too_large(recipe, vocab_size_of(recipe, text))
     folder = _new_folder(recipe.name)
     try:
@@ -280,7 +284,7 @@ def _spawn(folder: Path, *options: str) -> None:
 
 
 def _ask(folder: Path, word: str) -> None:
-    with replacing(folder / CONTROL_FILE) as new:
+    with _reading, replacing(folder / CONTROL_FILE) as new:
         new.write_text(word, encoding="utf-8")
 
 

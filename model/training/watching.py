@@ -14,6 +14,7 @@ from model.files import MEGABYTE, append, read_text, replacing
 from model.tap import Recorder, attach
 from model.training.observers import Saver
 from model.training.plan import log_spaced
+from model.training.recipe import RECIPE_FILE
 from model.training.trainer import Observer, Trainer
 
 FRAMES_FILE, FRAMES_INDEX = "attention.f16", "attention.jsonl"
@@ -138,7 +139,9 @@ class Control(Observer):
         self.folder, self.saver = folder, saver
 
     def after_step(self, trainer: Trainer) -> None:
-        """Stop, or wait."""
+        """Stop, or wait; ValueError where somebody has removed the folder."""
+        if not (self.folder / RECIPE_FILE).exists():
+            raise ValueError(f"{self.folder} was removed; the training ends")
         if asked(self.folder) == PAUSE:
             self.saver.at_end(trainer)
             paused, since = self.folder / PAUSED_FILE, time.monotonic()

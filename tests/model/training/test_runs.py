@@ -18,7 +18,8 @@ from model.training import run as run_module
 from model.training.needs import PROCESS_BYTES, needed_memory
 from model.training.objectives import LanguageModelling
 from model.training.plan import Stage
-from model.training.run import LOCK_FILE, RECIPE_FILE, train
+from model.training.recipe import RECIPE_FILE
+from model.training.run import LOCK_FILE, train
 from model.training.runs import Run, found_runs, read_run
 from model.training.state import read_steps_done
 from model.training.trainer import Observer, Trainer, build_model

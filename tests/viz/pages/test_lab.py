@@ -21,7 +21,6 @@ from model.training.trainer import build_model
 from tests.viz.apps import (
     button,
     chart,
-    charts,
     facts,
     lines,
     offered_of,
@@ -303,7 +302,52 @@ def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:
 def test_a_folder_that_has_none_is_one_line(place: str) -> None:
     app = open_page("Lab", lab="watch", lab_folder=place)
     assert len(lines(app, "error")) == 1
-    assert charts(app) == []
+    assert chart(app, "lab-curve")  # a shipped training is shown
+
+
+def test_a_visitor_from_elsewhere_changes_and_reads_nothing(
+    top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(top / "one", steps=10)
+    mine = trained(tmp_path / "elsewhere" / "mine")
+    monkeypatch.setenv("HEADLIGHT_HOSTS", "example.org")
+    app = open_page("Lab", lab="watch", lab_folder=str(mine))
+    assert "one: stopped" in lines(app, "plain")[0]
+    assert not {"Resume", "Delete it for good"} & {x.label for x in app.button}
+    assert "mine" not in app.selectbox(key="lab_run").options
+    assert not any(x.label == "Start training" for x in open_page("Lab", lab="new").button)
+
+
+BAD_LINES = {
+    "loss": {"loss": None},
+    "held out": {"held_out": {"x": {"loss": None, "accuracy": "much"}}},
+    "alone": {"alone": {"loss": 1.0, "accuracy": {}}},
+    "tokens": {"tokens": None, "tokens_per_second": None},
+    "step": {"step": 0},
+}
+
+
+@pytest.mark.parametrize("bad", BAD_LINES.values(), ids=BAD_LINES.keys())
+def test_a_log_without_some_numbers_is_drawn_without_them(bad: dict, top: Path) -> None:
+    folder = trained(top / "one")
+    kept = [*log(folder)[:-1], {**log(folder)[-1], **bad}]
+    (folder / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in kept))
+    app = open_page("Lab")
+    assert all("fault" not in line for line in lines(app, "error"))
+    assert lines(app, "plain")[0].startswith("one: finished")
+
+
+def test_a_broken_training_is_one_line_beside_a_whole_one_and_can_be_deleted(top: Path) -> None:
+    trained(top / "one")
+    (trained(top / "two") / "metrics.jsonl").write_text("no log\n")
+    app = open_page("Lab", lab_run="one", lab_beside="two")
+    assert len(lines(app, "error")) == 1
+    assert "one, train" in drawn(app, "lab-curve") or "train" in drawn(app, "lab-curve")
+    app = open_page("Lab", lab_run="two")
+    assert len(lines(app, "error")) == 1
+    button(app, "Delete it for good").click().run()
+    assert not (top / "two").exists()
+    assert lines(app, "error") == []
 
 
 def test_the_lesson_says_what_its_trainings_logged() -> None:

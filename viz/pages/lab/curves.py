@@ -11,6 +11,7 @@ from model.training.runs import Run
 from viz.charts.chart import Axis
 from viz.figures.lab import FORCED, FREE, Curve
 
+MOST_POINTS = 1000  # of a line
 RIGHT = Axis("right", kind="share", ends=(0, 1))
 LOSS, PERPLEXITY = Axis("loss", "nats per token"), Axis("perplexity", is_log=True)
 AXES = {
@@ -29,69 +30,80 @@ def named(found: Sequence[Curve]) -> list[Curve]:
     return [curve._replace(name=curve.of) if is_one and curve.of else curve for curve in found]
 
 
-def line_of(
-    number: int, run: Run, of: str, value: Callable[[Mapping[str, Any]], float | None]
-) -> Curve:
-    """One number of each line of the log that has it."""
-    points = [(line["step"], value(line)) for line in run.lines]
-    there = [(step, y) for step, y in points if y is not None and math.isfinite(y)]
+def line_of(number: int, run: Run, of: str, value: Callable[[Mapping[str, Any]], object]) -> Curve:
+    """One number of each line of the log that has it; of a long log some of the lines."""
+    every = -(-len(run.lines) // MOST_POINTS)
+    points = [(line["step"], value(line)) for line in run.lines[:: every or 1]]
+    there = [(step, y) for step, y in points if isinstance(y, int | float) and math.isfinite(y)]
     steps, values = zip(*there, strict=True) if there else ((), ())
-    return Curve(number, f"{run.name}, {of}", of, steps, values)
+    return Curve(number, f"{run.name}, {of}" if of else run.name, of, steps, values)
+
+
+def last_of(curve: Curve) -> float | None:
+    """The last number of a line; None where it has none."""
+    return curve.values[-1] if len(curve.values) else None
+
+
+def _scores(line: Mapping[str, Any], of: str) -> Sequence[object]:
+    """One number of all that was scored on held-out data."""
+    held_out = line.get("held_out")
+    every = held_out.values() if isinstance(held_out, dict) else ()
+    return [x.get(of) for x in every if isinstance(x, dict)]
 
 
 def _held_out_loss(line: Mapping[str, Any]) -> float | None:
-    scores = [x["loss"] for x in (line.get("held_out") or {}).values()]
-    return sum(scores) / len(scores) if scores else None
+    found = [x for x in _scores(line, "loss") if isinstance(x, int | float)]
+    return sum(found) / len(found) if found else None
 
 
-def last_held_out(run: Run) -> float | None:
-    """The last loss on held-out data; None before the first."""
-    losses = line_of(0, run, "held out", _held_out_loss).values
-    return losses[-1] if losses else None
-
-
-def _losses(number: int, run: Run) -> list[Curve]:
+def losses(number: int, run: Run) -> list[Curve]:
+    """That of training, and that of held-out data."""
     return [
-        line_of(number, run, "train", lambda line: line["loss"]),
+        line_of(number, run, "train", lambda line: line.get("loss")),
         line_of(number, run, "held out", _held_out_loss),
     ]
 
 
 def _perplexities(number: int, run: Run) -> list[Curve]:
-    return [curve._replace(values=np.exp(curve.values)) for curve in _losses(number, run)]
+    return [curve._replace(values=np.exp(curve.values)) for curve in losses(number, run)]
 
 
 def _gradients(number: int, run: Run) -> list[Curve]:
     """Of each layer; of several trainings the layers of the first."""
     if number:
         return []
-    names = list((run.lines[-1].get("gradient_norms") or {}) if run.lines else ())
+    norms = run.lines[-1].get("gradient_norms") if run.lines else None
+    names = list(norms) if isinstance(norms, dict) else []
 
-    def norm(name: str, line: Mapping[str, Any]) -> float | None:
-        return (line.get("gradient_norms") or {}).get(name)
+    def norm(name: str, line: Mapping[str, Any]) -> object:
+        norms = line.get("gradient_norms")
+        return norms.get(name) if isinstance(norms, dict) else None
 
     return [line_of(ink, run, name, partial(norm, name)) for ink, name in enumerate(names)]
 
 
 CURVES: Mapping[str, Callable[[int, Run], list[Curve]]] = {
-    "loss": _losses,
+    "loss": losses,
     "perplexity": _perplexities,
-    "rate": lambda number, run: [line_of(number, run, "", lambda line: line["learning_rate"])],
+    "rate": lambda number, run: [line_of(number, run, "", lambda line: line.get("learning_rate"))],
     "gradient": _gradients,
     "speed": lambda number, run: [
-        line_of(number, run, "", lambda line: line["tokens_per_second"] or None)
+        line_of(number, run, "", lambda line: line.get("tokens_per_second") or None)
     ],
 }
 
 
 def accuracy(number: int, run: Run) -> list[Curve]:
     """Trained on, held out (it reads the true tokens), and alone (it reads what it wrote)."""
-    kinds: dict[str, Callable[[Mapping[str, Any]], float | None]] = {
-        "trained on": lambda line: (line.get("trained_on") or {}).get("accuracy"),
-        FORCED: lambda line: next(
-            (x.get("accuracy") for x in (line.get("held_out") or {}).values()), None
-        ),
-        FREE: lambda line: (line.get("alone") or {}).get("accuracy"),
+    kinds: dict[str, Callable[[Mapping[str, Any]], object]] = {
+        "trained on": partial(_of, "trained_on"),
+        FORCED: lambda line: next(iter(_scores(line, "accuracy")), None),
+        FREE: partial(_of, "alone"),
     }
     found = [line_of(number, run, of, value) for of, value in kinds.items()]
     return [curve for curve in found if curve.steps]
+
+
+def _of(name: str, line: Mapping[str, Any]) -> object:
+    scores = line.get(name)
+    return scores.get("accuracy") if isinstance(scores, dict) else None

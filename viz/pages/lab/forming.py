@@ -4,6 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.circle import Circle, circle
 from model.analysis.heads import AT_LEAST, induction_by_step
@@ -14,7 +15,7 @@ from model.training.runs import Frames, Run
 from viz.charts.chart import Row
 from viz.figures import lab
 from viz.figures.lab import Curve
-from viz.frame import controls, layout, scenes, words
+from viz.frame import controls, layout, words
 from viz.frame.said import head_name
 from viz.frame.settings import LAB_AGAINST, LAB_STEP
 
@@ -33,12 +34,7 @@ def draw(run: Run, frames: Frames | None) -> None:
     at = frames.steps.index(step)
     words.caption("Attention of every head on one held-out text")
     for layer in range(frames.patterns.shape[1]):
-        plays = () if run.state in MOVING or against != NONE else scenes.turns(at + 1)
-        layout.show_chart(
-            _row(run, frames, layer, at, against),
-            key=f"lab-heads-{layer}",
-            plays=[_row(run, frames, layer, one, NONE) for one in plays],
-        )
+        layout.show_chart(_row(run, frames, layer, at, against), key=f"lab-heads-{layer}")
     if found := circle_at(run, step):
         layout.show_chart(lab.circle(*found), key="lab-circle")
 
@@ -50,7 +46,7 @@ def _chosen(frames: Frames) -> tuple[int, int]:
     def said(other: int) -> str:
         return "nothing" if other == NONE else f"step {other:,}"
 
-    with layout.row("lab-step"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         step = controls.steps(LAB_STEP.given(options=steps, default=steps[-1], words="{:,}".format))
         other = controls.select(LAB_AGAINST.given(options=[NONE, *steps], words=said), width=130)
     return step, other
@@ -87,7 +83,7 @@ def circle_at(run: Run, step: int) -> tuple[str, Circle, int] | None:
 def _circle(folder: Path, names: str) -> Circle:
     model = checkpoint.load(folder, device="cpu")
     ids = [model.tokenizer.encode(name)[0] for name in names]
-    return circle(model.model.embed.weight.detach().numpy()[ids])
+    return circle(model.model.get_parameter("embed.weight").detach().numpy()[ids])
 
 
 # --- where a head is named for induction ---------------------------------------------------------
@@ -123,6 +119,6 @@ def formed(frames: Frames | None, scores: np.ndarray) -> dict[str, int]:
     if not is_named[-1]:
         return {}
     first = len(is_named) - int(np.argmin(is_named[::-1])) if not is_named.all() else 0
-    layer, head = divmod(int(best[-1].argmax()), scores.shape[2])
+    layer, head = divmod(int(best[first].argmax()), scores.shape[2])
     step = frames.steps[first]
     return {f"{head_name(layer, head)}: induction from step {step:,}": step}

@@ -1,11 +1,13 @@
 """What a training will be: its task, all its fields, what it costs, and its learning rates."""
 
+import os
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from model.data.text import text_of
+from model.data.text import read_text
 from model.training import runs as trainings
 from model.training.needs import needed_memory, planned, vocab_size_of
 from model.training.presets import presets, title
@@ -50,24 +52,21 @@ def draw() -> None:
 
 
 def _own_text() -> str:
-    """What was pasted, or else the file that was chosen; empty where there is neither."""
-    left, right = layout.two_up("lab-text", (3, 2))
-    with left:
-        pasted = st.text_area("Text", key="lab-pasted", height=110, placeholder="Paste a text here")
-    with right:
-        file = st.file_uploader("or a file, UTF-8", type=["txt", "md"], key="lab-file")
+    """What was pasted, or else the file that was named; empty where there is neither."""
+    pasted = st.text_area("Text", key="lab-pasted", height=110, placeholder="Paste a text here")
     if pasted.strip():
         return pasted
-    return text_of(file.getvalue(), file.name) if file else ""
+    path = st.text_input("or the path of a text file", key="lab-file", placeholder="~/mine.txt")
+    return read_text(Path(os.path.expanduser(path))) if path.strip() else ""
 
 
 def _set_up(base: Recipe, text: str | None) -> None:
     changes = state.value(LAB_FIELDS).splitlines()
     try:
         recipe = base.with_changes(changes)
-    except ValueError:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         state.put((LAB_FIELDS, ""))
-        raise
+        raise ValueError(f"the fields are as usual again: {error}") from None
     _fields(base, recipe)
     left, right = layout.two_up("lab-before")
     with left:
@@ -114,7 +113,7 @@ def _fields(base: Recipe, recipe: Recipe) -> None:
     entries = {x.key: x for x in recipe.entries if x.key not in FIXED}
     usual = {x.key: x.value for x in base.entries}
     with st.container(horizontal=True, vertical_alignment="bottom"):  # on a phone below each other
-        for key in FIRST:
+        for key in filter(entries.get, FIRST):
             field(LAB_FIELDS, entries.pop(key), usual)
     with st.expander("Every field"):
         columns = st.columns(COLUMNS)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from model.lines import one_line
+from model.files import folder_at
+from model.lines import one_line, quoted
 from model.sources import places
 from model.training import runs as trainings
-from model.training.run import RECIPE_FILE
+from model.training.recipe import RECIPE_FILE
 from model.training.runs import LIVE, Frames, Run
 from viz.digits import digits
 from viz.figures.lab import curves
@@ -28,29 +29,29 @@ from viz.frame.settings import (
 )
 from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
-from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_held_out, named
+from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
 
 EVERY = 1.0  # seconds between two looks at a training that runs
 MOST_BESIDE = 4  # heads of a layer whose maps stand beside the curves
 MOST_SAMPLES = 6
+MINUTES = 90  # seconds from which minutes are said
+OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alone
 
 
 def draw(found: Sequence[Run]) -> None:
     """The training that is chosen, drawn again each second while it runs, and where others lie."""
-    runs = {run.name: run for run in found}
-    if not runs:
-        words.caption("There is none yet: begin one under “New training”, or name a folder.")
-        _folder()
-        return
-    with layout.row("lab-runs"):
-        names = list(runs)
+    runs = {run.name: run for run in reversed(found)}  # of two with one name the first is shown
+    names = list(reversed(runs))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = controls.select(LAB_RUN.given(options=names, default=names[0]), width=260)
         others = [name for name in names if name != chosen]
         beside = [runs[name] for name in controls.some(LAB_BESIDE, others)]
     folders = [runs[chosen].folder, *(run.folder for run in beside)]
 
     def step() -> None:
-        shown, *overlaid = map(trainings.read_run, folders)
+        if not folders[0].is_dir():
+            notices.run_again()  # it was deleted
+        shown, *overlaid = map(trainings.run_of, folders)
         _show(shown, overlaid)
         address.write("Lab", "training")
         if is_live != (shown.state in LIVE):
@@ -58,31 +59,34 @@ def draw(found: Sequence[Run]) -> None:
 
     is_live = runs[chosen].state in LIVE
     st.fragment(notices.guarded(step), run_every=EVERY if is_live else None)()
-    _folder()
-
-
-def _folder() -> None:
     if folder.is_local():
         controls.text(LAB_FOLDER, "of one that was begun in a terminal, such as ~/models/mine")
 
 
-def elsewhere() -> Sequence[Path]:
-    """The folder of a training that a person named, if any, and those that come with Headlight."""
-    place = state.value(LAB_FOLDER)
-    named = [Path(place).expanduser()] if place.strip() else []
-    return [*named, *sorted(x.parent for x in places.SHIPPED.glob(f"*/{RECIPE_FILE}"))]
+def found() -> list[Run]:
+    """Trainings that there are: one whose folder is named, those begun here, and the shipped."""
+    place = state.value(LAB_FOLDER) if folder.is_local() else ""
+    named = folder_at(place) if place.strip() else None
+    if place.strip() and named is None:
+        words.notice(f"{quoted(place)!r} is no folder here; give that of a training", kind="error")
+    shipped = sorted(x.parent for x in places.SHIPPED.glob(f"*/{RECIPE_FILE}"))
+    runs = trainings.found_runs([*([named] if named else []), *shipped])
+    return sorted(runs, key=lambda run: named is None or run.folder != named)
 
 
 def _show(run: Run, others: Sequence[Run]) -> None:
     """Where it stands, what can be done, its curves, its heads, and what it writes."""
-    with layout.slim_row("lab-stands"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         words.paragraph(_stands(run))
         _buttons(run)
-    if run.why:
-        words.notice(run.why, kind="error")
+    for one in (run, *others):
+        if one.why:
+            words.notice(one.why if one is run else f"{one.name}: {one.why}", kind="error")
+    if run.recipe is None:
+        return
     frames, every = trainings.read_frames(run.folder), [run, *others]
     _ways(run, frames)
-    is_small = frames is not None and frames.patterns.shape[2] <= MOST_BESIDE
+    is_small = frames is None or frames.patterns.shape[2] <= MOST_BESIDE
     left, right = layout.two_up("lab-live")
     with left if is_small else st.container():
         forming.draw(run, frames)
@@ -105,13 +109,18 @@ def _curves(every: Sequence[Run], frames: Frames | None) -> None:
     scores = forming.induction_scores(frames)
     options = [name for name in LAB_CURVES if name != "induction" or len(scores)]
     name = controls.segments(LAB_CURVE.given(options=options))
-    if name == "induction":
-        found = forming.induction_curves(frames, scores)
-    else:
-        found = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
-    marked = forming.formed(frames, scores)
     title = LAB_CURVE.words(name).capitalize()
-    layout.show_chart(curves(title, AXES[name], named(found), marked), key="lab-curve")
+    if name in OF_ONE and len(every) > 1:
+        title = f"{title}, {every[0].name}"
+    if name == "induction":
+        lines = forming.induction_curves(frames, scores)
+    else:
+        lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
+    if not any(curve.steps for curve in lines):
+        words.caption("The first numbers come with the first line of the log.")
+        return
+    marked = forming.formed(frames, scores) if len(every) == 1 else {}
+    layout.show_chart(curves(title, AXES[name], named(lines), marked), key="lab-curve")
     right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
     if right:
         layout.show_chart(curves("Accuracy", RIGHT, named(right), marked), key="lab-accuracy")
@@ -119,40 +128,57 @@ def _curves(every: Sequence[Run], frames: Frames | None) -> None:
 
 def _stands(run: Run) -> str:
     """As the terminal says it."""
-    parts = [f"step {run.step:,} of {run.total_steps:,}"]
-    if run.lines:
-        last = run.lines[-1]
-        parts += [f"loss {digits(last['loss'], 3)}"]
-        if (held_out := last_held_out(run)) is not None:
-            parts += [f"held out {digits(held_out, 3)}"]
-        if speed := last["tokens_per_second"]:
-            parts += [f"{speed / 1000:.1f} k tokens per second"]
-            left = (run.total_steps - run.step) * last["tokens"] / last["step"] / speed
-            if run.state == "running":
-                parts += [f"{left:.0f} s left" if left < 90 else f"{left / 60:.0f} min left"]
-    return " · ".join([f"{run.name}: {run.state}", *parts])
+    parts = [f"{run.name}: {run.state}", f"step {run.step:,} of {run.total_steps:,}"]
+    if (loss := last_of(losses(0, run)[0])) is not None:
+        parts += [f"loss {digits(loss, 3)}"]
+    if (held_out := last_of(losses(0, run)[1])) is not None:
+        parts += [f"held out {digits(held_out, 3)}"]
+    speed = last_of(CURVES["speed"](0, run)[0])
+    if speed is not None:
+        parts += [f"{speed / 1000:.1f} k tokens per second"]
+    if speed and run.state == "running" and run.step and run.recipe:
+        n_steps = run.recipe.plan.tokens_until
+        left = (n_steps(run.total_steps) - n_steps(run.step)) / speed
+        parts += [f"{left:.0f} s left" if left < MINUTES else f"{left / 60:.0f} min left"]
+    return " · ".join(parts)
 
 
-ACTS: Mapping[str, Sequence[tuple[str, str, Callable[[Path], object]]]] = {
-    "running": (("Pause", "pause", trainings.pause), ("Stop", "stop", trainings.stop)),
-    "paused": (("Go on", "play_arrow", trainings.go_on), ("Stop", "stop", trainings.stop)),
-    "stopped": (("Resume", "play_arrow", trainings.resume), ("Delete", "delete", trainings.delete)),
-    "failed": (("Delete", "delete", trainings.delete),),
-    "finished": (("Delete", "delete", trainings.delete),),
+Act = tuple[str, str, Callable[[Path], object]]
+STOP: Act = ("Stop", "stop", trainings.stop)
+RESUME: Act = ("Resume", "play_arrow", trainings.resume)
+DELETE: Act = ("Delete", "delete", trainings.delete)
+ACTS: Mapping[str, Sequence[Act]] = {
+    "starting": (STOP,),
+    "running": (("Pause", "pause", trainings.pause), STOP),
+    "paused": (("Go on", "play_arrow", trainings.go_on), STOP),
+    "stopped": (RESUME, DELETE),
+    "failed": (RESUME, DELETE),
+    "finished": (DELETE,),
 }
 
 
 def _buttons(run: Run) -> None:
-    """What can be done; what was not begun here is neither resumed nor deleted here."""
+    """What whoever runs the server can do; begun elsewhere, it is neither resumed nor deleted."""
     is_own = run.folder.resolve().parent == trainings.runs_folder().resolve()
-    for label, icon, act in ACTS.get(run.state, ()) if is_own or run.state in LIVE else ():
-        st.button(
-            label,
-            icon=f":material/{icon}:",
-            key=f"lab-{label}",
-            on_click=unbroken(partial(_act, act)),
-            args=(run.folder,),
-        )
+    if not folder.is_local() or not (is_own or run.state in LIVE):
+        return
+    for act in ACTS[run.state]:
+        if act is DELETE:
+            with st.popover("Delete", icon=":material/delete:"):
+                _button(("Delete it for good", *DELETE[1:]), run)
+        elif act is not RESUME or run.recipe is not None:
+            _button(act, run)
+
+
+def _button(act: Act, run: Run) -> None:
+    label, icon, does = act
+    st.button(
+        label,
+        icon=f":material/{icon}:",
+        key=f"lab-{label}",
+        on_click=unbroken(partial(_act, does)),
+        args=(run.folder,),
+    )
 
 
 def _act(act: Callable[[Path], object], folder: Path) -> None:
