@@ -31,7 +31,8 @@ def stands(page: Page, state: str) -> None:
 
 
 def press(page: Page, label: str) -> None:
-    """Press one of the buttons of the training."""
+    """Press one of the buttons of the training, once what changed has been drawn."""
+    settle(page)
     page.get_by_role("button", name=label, exact=True).click()
 
 
