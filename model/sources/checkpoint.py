@@ -39,7 +39,7 @@ from model.memory import physical_memory
 from model.sources import nanogpt
 from model.sources.handle import Traced
 from model.sources.offers import OF_KIND
-from model.sources.places import folders, has_model, is_of_transformers
+from model.sources.places import folders, has_model, is_of_transformers, step_of
 from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.tap import Attachment, Edit
@@ -316,9 +316,10 @@ def find_folder(name_or_folder: str | Path) -> Path:
     if has_model(folder):
         return folder
     nanogpt.refuse_pickle(folder)
+    names = [name for name in found_names() if step_of(name) is None]
     raise ValueError(
         f"no checkpoint {quoted(name_or_folder)!r}: give a folder with config.json, or "
-        f"one of {', '.join(found_names()) or '(none shipped)'}"
+        f"one of {', '.join(names) or '(none shipped)'}"
     )
 
 

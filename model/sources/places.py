@@ -209,6 +209,12 @@ def snapshots(folder: Path) -> list[Path]:
     return [x for x in _inside(folder) if x.name.startswith(SNAPSHOT) and has_model(x)]
 
 
+def step_of(name: str) -> int | None:
+    """The step of a checkpoint that a training kept on its way, by its name; None of others."""
+    step = name.rpartition(f"/{SNAPSHOT}")[2]
+    return int(step) if f"/{SNAPSHOT}" in name and step.isdecimal() else None
+
+
 def has_model(folder: Path) -> bool:
     """Whether there is a config.json that can be seen, or a file that needs none."""
     return _is_file(folder / "config.json") or is_gguf(folder)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from model.sources.handle import ModelHandle
-from model.sources.places import SNAPSHOT
+from model.sources.places import step_of
 from viz import runs
 from viz.frame import controls, folder, state
 from viz.frame.examples import examples, pairs
@@ -101,7 +101,7 @@ def _of_models(shown: str) -> list[Picker]:
     alike = [name for name in setting.options if name.startswith(ALIKE)]
     of, steps = _snapshots(shown, setting.options)
     one = of if of in alike else next(iter(alike), "")
-    hidden = {*alike, *(name for name in setting.options if _step_of(name) is not None)} - {one}
+    hidden = {*alike, *(name for name in setting.options if step_of(name) is not None)} - {one}
     options = [name for name in setting.options if name not in hidden]
     pickers = [folder.with_way_in(controls.picker(replace(setting, options=options), of))]
     if of in alike:
@@ -109,22 +109,16 @@ def _of_models(shown: str) -> list[Picker]:
         pickers.append(Picker(VARIANT, "Encoding", variants, of))
     if steps:
         last = Option(of, "the last")
-        every = [Option(name, f"{_step_of(name):,}") for name in steps]
+        every = [Option(name, f"{step_of(name):,}") for name in steps]
         pickers.append(Picker(VARIANT, "Step", [*every, last], shown))
     return pickers
 
 
 def _snapshots(name: str, names: Sequence[str]) -> tuple[str, list[str]]:
     """The model that one is of, and all that its training kept on its way, by their step."""
-    of = name.rpartition("/")[0] if _step_of(name) is not None else name
-    own = [x for x in names if x.startswith(f"{of}/") and _step_of(x) is not None]
-    return of, sorted(own, key=lambda x: _step_of(x) or 0)
-
-
-def _step_of(name: str) -> int | None:
-    """The step of a checkpoint that a training kept on its way, by its name; None of others."""
-    step = name.rpartition(f"/{SNAPSHOT}")[2]
-    return int(step) if f"/{SNAPSHOT}" in name and step.isdecimal() else None
+    of = name.rpartition("/")[0] if step_of(name) is not None else name
+    own = [x for x in names if x.startswith(f"{of}/") and step_of(x) is not None]
+    return of, sorted(own, key=lambda x: step_of(x) or 0)
 
 
 def _examples(architecture: str) -> list[Picker]:
