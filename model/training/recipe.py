@@ -22,7 +22,7 @@ from model.weights import INITIALISATIONS
 
 RECIPE_FILE = "recipe.toml"  # in the folder of a training
 # What only says how a run is watched: a resumed run may differ in it.
-_WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshots"}
+_WATCHING = {"name", "log_every", "save_every", "evaluate_every", "snapshots", "probes"}
 _ANY = _MOST_STEPS = 10**9  # a bound that is only there to find what is mistyped
 _LINE = 96  # letters of a line of comment
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -107,6 +107,11 @@ class Recipe:
         "steps between saves; there is one each half minute, too", 200, within=_COUNT
     )
     evaluate_every: int = _entry("steps between evaluations on held-out data", 500, within=_COUNT)
+    probes: str = _entry(
+        "texts whose attention is kept as it forms, one a line (of a translation the source, a "
+        "tab, the target); empty takes what was held out first",
+        "",
+    )
     snapshots: int = _entry(
         "checkpoints kept on the way, each in its folder, at log-spaced steps from the first to "
         "the last; 0 keeps none",

@@ -86,7 +86,7 @@ def _watching(
     saver = Saver(out, tokenizer, recipe.save_every)
     return (
         MetricsLog(out, trainer.steps_done),
-        AttentionFrames(out, tokenizer),
+        AttentionFrames(out),
         Snapshots(out, tokenizer, log_spaced(recipe.total_steps, recipe.snapshots)),
         saver,
         *observers,

@@ -4,7 +4,6 @@ Whether one runs is told by the lock that it holds, which the system takes back 
 """
 
 import json
-import math
 import os
 import re
 import shutil
@@ -43,6 +42,7 @@ from model.training.watching import (
     STOP,
     asked,
     read_index,
+    sizes_of,
 )
 
 HOUSE = Path(__file__).resolve().parents[2]  # where Python finds `model`
@@ -80,11 +80,18 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Patterns of every head on one text as they formed, (S, L, H, T, T) float16, by step."""
+    """Patterns of every head on one text as they formed, (S, L, H, Tq, Tk) float16, by step."""
 
     steps: tuple[int, ...]
-    tokens: tuple[str, ...]
-    patterns: np.memmap
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    is_causal: bool
+    patterns: np.ndarray  # a view of the file
+
+    @property
+    def text(self) -> str:
+        """What is read, as a person wrote it."""
+        return "".join(self.keys)
 
 
 @dataclass
@@ -146,21 +153,30 @@ def _step(folder: Path) -> int:
     return step or 0
 
 
-def read_frames(folder: Path) -> Frames | None:
-    """The patterns that were kept so far; None where there are none. ValueError when broken."""
+def read_frames(folder: Path) -> list[Frames]:
+    """The patterns that were kept so far of each text; none at first. ValueError when broken."""
     index, path = folder / FRAMES_INDEX, folder / FRAMES_FILE
-    if not index.is_file() or not path.is_file():
-        return None
-    found = read_index(index)
+    if not index.is_file() or not path.is_file() or not (found := read_index(index)):
+        return []
     with opened(path, MOST_BYTES) as file:
         size = os.fstat(file.fileno()).st_size
-    n_bytes = 2 * math.prod(found[0]["shape"]) if found else 0
-    n = min(len(found) - 1, size // n_bytes) if n_bytes else 0
+    head, sizes = found[0], sizes_of(found[0])
+    n = min(len(found) - 1, size // (2 * sum(sizes))) if sum(sizes) else 0
     if n < 1:
-        return None
-    patterns = np.memmap(path, np.float16, "r", shape=(n, *found[0]["shape"]))
+        return []
+    whole = np.memmap(path, np.float16, "r", shape=(n, sum(sizes)))
     steps = tuple(line["step"] for line in found[1 : n + 1])
-    return Frames(steps, tuple(found[0]["tokens"]), patterns)
+    texts = zip(head["texts"], np.split(whole, np.cumsum(sizes)[:-1], axis=1), strict=True)
+    return [
+        Frames(
+            steps,
+            (queries := tuple(text["queries"])),
+            (keys := tuple(text["keys"])),
+            text["is_causal"],
+            part.reshape(n, head["layers"], head["heads"], len(queries), len(keys)),
+        )
+        for text, part in texts
+    ]
 
 
 def start(recipe: Recipe, *, text: str | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.data.tokenizer import Tokenizer
+from model.architectures.base import Transformer
 from model.files import MEGABYTE, append, read_text, replacing
 from model.tap import Recorder, attach
+from model.training.objectives.base import Probe
 from model.training.observers import Saver
 from model.training.plan import log_spaced
 from model.training.recipe import RECIPE_FILE
@@ -21,8 +23,7 @@ FRAMES_FILE, FRAMES_INDEX = "attention.f16", "attention.jsonl"
 MOST_FRAMES, MOST_BYTES = 400, 64 * MEGABYTE  # of one run
 MOST_EARLY = 24  # frames at log-spaced steps, between the evaluations
 LARGEST_INDEX = MEGABYTE
-NO_FRAMES = {"shape": [1, 1, 0, 0], "tokens": []}
-ONE_STACK = ("decoder", "encoder")  # architectures whose tokens attend to each other alone
+NO_FRAMES = {"layers": 1, "heads": 1, "texts": []}
 
 CONTROL_FILE, PAUSED_FILE = "control", "paused"
 PAUSE, STOP = "pause", "stop"  # what a control file may say
@@ -31,40 +32,37 @@ POLL_SECONDS = 0.1
 
 
 class AttentionFrames(Observer):
-    """Keeps the pattern of every head on the objective's probe, as it forms.
+    """Keeps the pattern of every head on the objective's probes, as it forms.
 
-    `attention.f16` has the frames one after the other, (S, L, H, T, T) in float16; the first line
-    of `attention.jsonl` their tokens and shape, each further line the step of one.
+    `attention.f16` has the frames one after the other, each (L, H, Tq, Tk) of the first probe,
+    then of the next, in float16; the first line of `attention.jsonl` says layers, heads and the
+    tokens of each probe, each further line the step of a frame.
     """
 
-    def __init__(self, folder: Path, tokenizer: Tokenizer | None) -> None:
-        self.folder, self.tokenizer = folder, tokenizer
-        self.ids: list[int] = []
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.probes: Sequence[Probe] = ()
 
     def at_start(self, trainer: Trainer) -> None:
         """Cut off frames of steps that come again, and keep the one of now, if it is due."""
         config, recipe = trainer.model.config, trainer.recipe
-        if config.architecture not in ONE_STACK or self.tokenizer is None:
-            return
-        self.ids = trainer.objective.probe()[: config.max_seq_len]
-        shape = (config.n_layers, config.n_heads, len(self.ids), len(self.ids))
-        n_bytes = 2 * int(np.prod(shape))
+        texts = [text for text in recipe.probes.splitlines() if text.strip()]
+        self.probes = trainer.objective.probes(texts, config.max_seq_len)
+        head = index_of(self.probes, config.n_layers, config.n_heads)
+        n_bytes = 2 * sum(sizes_of(head))
         most = min(MOST_FRAMES, MOST_BYTES // max(n_bytes, 1))
         self.steps = FrameSteps(recipe.total_steps, recipe.evaluate_every, most)
-        head = {"tokens": self.tokenizer.token_strings(self.ids), "shape": shape}
         kept = self._cut(json.dumps(head), n_bytes, trainer.steps_done)
         if trainer.steps_done not in kept:
             self.after_step(trainer)
 
     def after_step(self, trainer: Trainer) -> None:
         """Keep a frame where one is due."""
-        if not self.ids or trainer.steps_done not in self.steps:
+        if not self.probes or trainer.steps_done not in self.steps:
             return
-        recorder, ids = Recorder(["pattern"]), torch.tensor([self.ids], device=trainer.device)
-        with trainer.judged() as model, torch.no_grad():  # inference tensors would be in the way
-            model(ids, tap=attach(recorder))
-        frame = torch.cat(list(recorder.values.values())).half()  # (L, H, T, T)
-        append(self.folder / FRAMES_FILE, frame.cpu().numpy().tobytes())
+        with trainer.judged() as model:
+            frame = b"".join(pattern(model, probe).tobytes() for probe in self.probes)
+        append(self.folder / FRAMES_FILE, frame)
         append(self.folder / FRAMES_INDEX, f'{{"step": {trainer.steps_done}}}\n'.encode())
 
     def _cut(self, head: str, n_bytes: int, steps_done: int) -> list[int]:
@@ -83,7 +81,7 @@ class AttentionFrames(Observer):
             with frames.open("rb") as file:
                 content = file.read(len(kept) * n_bytes)
         kept = kept[: len(content) // max(n_bytes, 1)]
-        if not self.ids:
+        if not self.probes:
             return kept
         with replacing(frames) as new:
             new.write_bytes(content[: len(kept) * n_bytes])
@@ -91,6 +89,30 @@ class AttentionFrames(Observer):
             lines = [head, *(json.dumps({"step": step}) for step in kept)]
             new.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return kept
+
+
+def pattern(model: Transformer, probe: Probe) -> np.ndarray:
+    """What every head attends to, (L, H, Tq, Tk) in float16."""
+    recorder, device = Recorder(["pattern"]), next(model.parameters()).device
+    with torch.no_grad():  # inference tensors would be in the way of what is trained
+        model(**{name: x.to(device) for name, x in probe.inputs.items()}, tap=attach(recorder))
+    own = [x for address, x in recorder.values.items() if f".{probe.attention}." in address]
+    return torch.cat(own).half().cpu().numpy()
+
+
+def index_of(probes: Sequence[Probe], n_layers: int, n_heads: int) -> dict[str, Any]:
+    """The first line of an index: layers, heads, and what attends to what in each probe."""
+    texts = [
+        {"queries": [*probe.queries], "keys": [*probe.keys], "is_causal": probe.is_causal}
+        for probe in probes
+    ]
+    return {"layers": n_layers, "heads": n_heads, "texts": texts}
+
+
+def sizes_of(head: Mapping[str, Any]) -> list[int]:
+    """How many numbers a frame has of each probe, by the first line of its index."""
+    heads = head["layers"] * head["heads"]
+    return [heads * len(text["queries"]) * len(text["keys"]) for text in head["texts"]]
 
 
 class FrameSteps:
@@ -118,12 +140,12 @@ def read_index(path: Path) -> list[dict[str, Any]]:
     try:
         found = [json.loads(line) for line in lines if line.endswith("\n")]
         steps, head = [line["step"] for line in found[1:]], (found or [NO_FRAMES])[0]
-        sizes, tokens = head["shape"], head["tokens"]
-        _, _, n, n_keys = sizes
-        is_right = all(type(x) is int and x >= 0 for x in (*sizes, *steps))
-        is_right &= n == n_keys == len(tokens) and all(isinstance(x, str) for x in tokens)
+        tokens = [x for text in head["texts"] for x in (*text["queries"], *text["keys"])]
+        is_right = all(type(x) is int and x >= 0 for x in (head["layers"], head["heads"], *steps))
+        is_right &= all(isinstance(x, str) for x in tokens)
+        is_right &= all(type(text["is_causal"]) is bool for text in head["texts"])
         if not is_right or sorted(set(steps)) != steps:
-            raise ValueError("shape, tokens and steps do not fit")
+            raise ValueError("layers, heads, texts and steps do not fit")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(f"{path} is no index of frames: {error}; remove it") from None
     return found

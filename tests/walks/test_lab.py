@@ -55,12 +55,11 @@ def test_a_training_is_begun_watched_left_and_steered(page: Page) -> None:
     press(page, "Stop")
     stands(page, "stopped")
     settle(page)
-    frames = trainings.read_frames(trainings.runs_folder() / "mine")
-    assert frames is not None
+    (frames,) = trainings.read_frames(trainings.runs_folder() / "mine")
     (steps, *_) = drawn(page, "lab-curve")
     assert len(steps) >= 2
     page.get_by_role("link", name="Attention", exact=True).last.click()
     page.wait_for_url("**/*page=Attention*")
     settle(page, "Attention")
     assert query(page)["model"] == "mine"
-    assert query(page)["sentence"] == "".join(frames.tokens)
+    assert query(page)["sentence"] == frames.text

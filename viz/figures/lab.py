@@ -62,19 +62,22 @@ def _line(curve: Curve) -> Line:
 
 def heads(
     patterns: np.ndarray,
+    *,
     mask: np.ndarray,
-    texts: Sequence[str],
+    queries: Sequence[str],
+    keys: Sequence[str],
     layer: int,
     when: str,
-    *,
     is_change: bool = False,
 ) -> Row:
     """What the heads of one layer attend to at a step, or how that changes between two.
 
-    patterns (H, T, T), mask (T, T). `when` says which steps.
+    patterns (H, Tq, Tk), mask (Tq, Tk). `when` says which steps.
     """
-    names = [visible(text) for text in texts]
-    key, query = (Axis(title, names=names, numbered=True) for title in ("key", "query"))
+    key, query = (
+        Axis(title, names=[*map(visible, texts)], numbered=True)
+        for title, texts in (("key", keys), ("query", queries))
+    )
     scale = Scale("change of attention weight", -1.0, 1.0, "signed") if is_change else weights()
     charts = [
         Chart(

@@ -343,6 +343,7 @@ LAB_FIELDS = Text("lab_fields", "Fields", "", page="Lab")  # KEY=VALUE, a line e
 LAB_RUN = Choice[str]("lab_run", "Training", "", page="Lab", follows=True)
 LAB_BESIDE = Text("lab_beside", "Overlaid", "", page="Lab")  # names of trainings, a line each
 LAB_FOLDER = Text("lab_folder", "Folder of a training", "", page="Lab")
+LAB_TEXT = Choice[int]("lab_text", "Text", 0, page="Lab", follows=True)
 LAB_STEP = Choice[int]("lab_step", "Step", 0, page="Lab", follows=True)
 LAB_AGAINST = Choice[int]("lab_against", "Minus", -1, page="Lab")  # −1: nothing
 LAB_CURVES = {

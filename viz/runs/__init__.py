@@ -54,6 +54,7 @@ CALLED = {
     "blank": "Fill in the blank (BERT-style)",
     "translate": "English → German",
     "digits": "Digit reader (ViT)",
+    "shakespeare": "Shakespeare, letter by letter",
     "induction": "Letters that come again",
     "modular_addition": "Addition modulo 59",
     "positions-none": "Story writer without positions",

@@ -15,9 +15,11 @@ from torch import Tensor
 
 from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
+from model.lines import quoted
 from model.training.plan import Plan
 
 IGNORED = -100  # as a target: nothing is learnt here
+MOST_PROBED = 32  # tokens, as many as can be told apart in a small map
 
 
 class Data(Protocol):
@@ -85,8 +87,11 @@ class Objective(ABC):
         """A few tokens that the model writes by itself; empty where it writes none."""
         return ""
 
-    def probe(self) -> list[int]:
-        """Ids of one fixed text, whose attention is kept as it forms; none where there is none."""
+    def probes(self, texts: Sequence[str], longest: int) -> "list[Probe]":
+        """The given texts, or what was held out first, whose attention is kept as it forms.
+
+        ValueError where one cannot be read or has more than MOST_PROBED or `longest` tokens.
+        """
         return []
 
     def trained_on(self, model: Transformer) -> "Accuracy | None":
@@ -104,6 +109,34 @@ class Objective(ABC):
     def tokens_until(self, step: int) -> int:
         """Tokens that the first `step` steps learn from; of pictures each patch is one."""
         return self.plan.tokens_until(step)
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """A fixed input of the model's `forward`, one row, whose attention is kept as it forms.
+
+    In each layer the tokens `queries` attend to `keys`; `attention` is the name of that part.
+    """
+
+    inputs: Mapping[str, Tensor]
+    queries: Sequence[str]
+    keys: Sequence[str]
+    attention: str = "attn"
+    is_causal: bool = False
+
+
+def probe_of(tokenizer: Tokenizer, ids: Sequence[int], *, is_causal: bool) -> Probe:
+    """A text whose tokens attend to each other."""
+    tokens = tokenizer.token_strings(ids)
+    return Probe({"ids": torch.tensor([ids])}, tokens, tokens, is_causal=is_causal)
+
+
+def refuse_long_probe(text: str, n_tokens: int, longest: int) -> None:
+    """ValueError where a text has more tokens than a small map can tell apart or a model reads."""
+    if n_tokens > (most := min(longest, MOST_PROBED)):
+        raise ValueError(
+            f"recipe: {quoted(text)!r} of probes has {n_tokens} tokens; at most {most} are watched"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from model.training.objectives.windows import WindowedText
 
 N_SAMPLED = 12  # tokens
 N_BEGINNINGS, BEGINNING, WRITTEN = 64, 16, 16  # held-out beginnings; tokens given, and written
-MOST_PROBED = 24  # tokens, as many as can be told apart in a small map
 
 
 class LanguageModelling(WindowedText):
@@ -38,11 +37,6 @@ class LanguageModelling(WindowedText):
         end_id = self.tokenizer.end_id
         steps = generate(model, [end_id], Sampling(), max_new_tokens=N_SAMPLED, end_id=end_id)
         return self.tokenizer.decode([step.token_id for step in steps])
-
-    def probe(self) -> list[int]:
-        """The first tokens of what was held out."""
-        text = next(iter(self.held_out.values()), "")
-        return self.tokenizer.encode(text[: MOST_PROBED * 8])[:MOST_PROBED]
 
     def evaluate(self, model: Transformer) -> dict[str, Evaluation]:
         """How well the model predicts each held-out text."""

@@ -22,14 +22,18 @@ from torch import Tensor
 from model.architectures.base import Transformer
 from model.data.text import digest
 from model.data.tokenizer import Tokenizer
+from model.lines import quoted
 from model.training.objectives.base import (
     IGNORED,
     Accuracy,
     Examples,
     Objective,
+    Probe,
     accuracy,
     cross_entropy,
+    probe_of,
     reading_itself,
+    refuse_long_probe,
 )
 from model.training.plan import Plan
 from model.training.randomness import drawn_number, generator_of
@@ -156,9 +160,18 @@ class Task(Objective):
         rows = self.examples(self.held_out[:N_WRITTEN], self.seq_len)
         return accuracy(model, [reading_itself(model, rows)])
 
-    def probe(self) -> list[int]:
-        """The first held-out row."""
-        return [self.id_of[x] for x in "".join(self.held_out[0])][: self.seq_len]
+    def probes(self, texts: Sequence[str], longest: int) -> list[Probe]:
+        """The given rows, or the first held-out one."""
+        for text in texts:
+            refuse_long_probe(text, len(text), longest)
+            if unknown := set(text) - set(self.id_of):
+                raise ValueError(
+                    f"recipe: {quoted(text)!r} of probes has {quoted(min(unknown))!r}; this task "
+                    f"has {self.alphabet!r}"
+                )
+        rows = texts or ["".join(self.held_out[0])[: min(self.seq_len, longest)]]
+        ids = ([self.id_of[x] for x in row] for row in rows)
+        return [probe_of(self.tokenizer, row, is_causal=True) for row in ids]
 
     def sample(self, model: Transformer) -> str:
         """The first held-out prompt, and what the model answers, up to the end that it writes."""

@@ -1,6 +1,7 @@
 """Predict each token of a translation from those before it and the source (Vaswani et al. 2017)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from torch import Tensor
@@ -8,14 +9,17 @@ from torch import Tensor
 from model.architectures.base import Transformer
 from model.data.pairs import EncodedPairs, LengthBuckets, Pairs, read_pairs
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer
+from model.lines import quoted
 from model.masks import padding
 from model.training.objectives.base import (
     IGNORED,
     Accuracy,
     Examples,
     Objective,
+    Probe,
     accuracy,
     cross_entropy,
+    refuse_long_probe,
 )
 from model.training.plan import Plan
 
@@ -33,6 +37,7 @@ class Translation(Objective):
     def __init__(self, tokenizer: Tokenizer, data: Pairs, plan: Plan) -> None:
         """ValueError when a pair is longer than a stage's `seq_len`."""
         super().__init__(tokenizer, data, plan)
+        self.tokenizer = tokenizer
         encoded = EncodedPairs.of(data, tokenizer)
         self.n_tokens = int(encoded.lengths[:, 0].sum())
         self.stages = [
@@ -67,6 +72,19 @@ class Translation(Objective):
             for name, pairs in self.held_out.items()
         }
 
+    def probes(self, texts: Sequence[str], longest: int) -> list[Probe]:
+        """The given pairs, or the first held-out one: what each target token reads of a source."""
+        pairs = [_pair_of(text) for text in texts]
+        given = Pairs([source for source, _ in pairs], [target for _, target in pairs])
+        encoded = EncodedPairs.of(given, self.tokenizer)
+        for text, lengths in zip(texts, encoded.lengths, strict=True):
+            refuse_long_probe(text, int(lengths.max()), longest)
+        first = next(iter(self.held_out.values()), None)
+        if not texts and first is not None and first.lengths[0].max() <= longest:
+            encoded = replace(first, sources=first.sources[:1], targets=first.targets[:1])
+        rows = (examples_of(encoded, [row]).inputs for row in range(len(encoded.sources)))
+        return [_probe_of(self.tokenizer, inputs) for inputs in rows]
+
     def tokens_until(self, step: int) -> int:
         """Tokens of the targets, without padding."""
         tokens = 0
@@ -75,6 +93,23 @@ class Translation(Objective):
             tokens += buckets.tokens_until(steps)
             step -= steps
         return tokens
+
+
+def _pair_of(text: str) -> tuple[str, str]:
+    source, is_there, target = text.partition("\t")
+    if not is_there or not source.strip() or not target.strip():
+        raise ValueError(
+            f"recipe: {quoted(text)!r} of probes is no pair; give source, a tab, target"
+        )
+    return source.strip(), target.strip()
+
+
+def _probe_of(tokenizer: Tokenizer, inputs: Mapping[str, Tensor]) -> Probe:
+    """What the tokens of a target attend to in its source."""
+    source, target = (
+        tokenizer.token_strings(inputs[name][0].tolist()) for name in ("source_ids", "target_ids")
+    )
+    return Probe(inputs, target, source, attention="cross_attn")
 
 
 def examples_of(pairs: EncodedPairs, rows: Sequence[int]) -> Examples:

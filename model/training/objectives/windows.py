@@ -7,8 +7,15 @@ from torch import Tensor
 
 from model.data.text import Corpus, TokenWindows, encode_texts, read_corpus
 from model.data.tokenizer import Tokenizer
-from model.training.objectives.base import Objective
+from model.training.objectives.base import (
+    Objective,
+    Probe,
+    probe_of,
+    refuse_long_probe,
+)
 from model.training.plan import Plan
+
+N_PROBED, LONG_TOKEN = 24, 8  # tokens that are watched, and characters of one at most, as a rule
 
 
 class WindowedText(Objective):
@@ -24,6 +31,17 @@ class WindowedText(Objective):
             (stage, TokenWindows(ids, stage.seq_len, plan.batch_size(stage), plan.seed))
             for stage in plan.stages
         ]
+
+    def probes(self, texts: Sequence[str], longest: int) -> list[Probe]:
+        """The given texts, or the first tokens of what was held out."""
+        rows = [self.tokenizer.encode(text) for text in texts]
+        for text, row in zip(texts, rows, strict=True):
+            refuse_long_probe(text, len(row), longest)
+        if not texts:
+            text = next(iter(self.held_out.values()), "")[: N_PROBED * LONG_TOKEN]
+            rows = [self.tokenizer.encode(text)[: min(longest, N_PROBED)]]
+        is_causal = self.architecture == "decoder"
+        return [probe_of(self.tokenizer, row, is_causal=is_causal) for row in rows if row]
 
     @classmethod
     def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Corpus:

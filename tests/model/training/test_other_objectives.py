@@ -16,6 +16,7 @@ from model.data.text import Corpus
 from model.data.tokenizer import MASK, PADDING, START_OF_TEXT, train_characters
 from model.decoding.translation import target_text, translated
 from model.sources import checkpoint
+from model.tap import Recorder, attach
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import IGNORED, accuracy
 from model.training.objectives.images import ImageClasses, whole_batches
@@ -23,6 +24,7 @@ from model.training.objectives.masked import MaskedTokens, hidden_windows, hide
 from model.training.objectives.translation import Translation, examples_of
 from model.training.plan import Plan, Stage
 from model.training.run import train
+from model.training.runs import read_frames
 from tests.model.builders import (
     STACK_SIZES,
     tiny_encoder,
@@ -89,6 +91,47 @@ def recipe_of(name: str, **changes: Any) -> Any:  # noqa: ANN401
 def trained(out: Path, name: str, **options: Any) -> list[Any]:  # noqa: ANN401
     """Train to the end, or as far as the options allow."""
     return list(train(recipe_of(name), DATA[name], out, device=CPU, **options))
+
+
+@pytest.mark.parametrize("probes", ["", "abc\tcba\nbe\teeb"])
+def test_of_a_translation_cross_attention_is_watched(probes: str, tmp_path: Path) -> None:
+    recipe = recipe_of("translation", probes=probes)
+    list(train(recipe, DATA["translation"], tmp_path, device=CPU))
+    loaded = checkpoint.load(tmp_path, device="cpu")  # the mean of the last weights
+    tokenizer, held_out = loaded.tokenizer, DATA["translation"].held_out["held"]
+    pairs = [line.split("\t") for line in probes.splitlines()]
+    pairs = pairs or [(held_out.sources[0], held_out.targets[0])]
+    every = read_frames(tmp_path)
+    for frames, (source, target) in zip(every, pairs, strict=True):
+        source_ids = [*tokenizer.encode(source), tokenizer.end_id]
+        target_ids = [tokenizer.id_of(START_OF_TEXT), *tokenizer.encode(target)]
+        assert frames.keys == tokenizer.token_strings(source_ids)
+        assert frames.queries == tokenizer.token_strings(target_ids)
+        recorder = Recorder(["pattern"])
+        loaded.model(
+            source_ids=torch.tensor([source_ids]),
+            target_ids=torch.tensor([target_ids]),
+            tap=attach(recorder),
+        )
+        expected = recorder.values["decoder.blocks.0.cross_attn.pattern"]  # (1, H, Tq, Tk)
+        np.testing.assert_allclose(frames.patterns[-1], expected.detach(), atol=6e-4)
+        assert not frames.is_causal
+
+
+def test_of_an_encoder_all_tokens_are_watched(tmp_path: Path) -> None:
+    list(train(recipe_of("masked"), DATA["masked"], tmp_path, device=CPU))
+    (frames,) = read_frames(tmp_path)
+    loaded = checkpoint.load(tmp_path, device="cpu")  # the mean of the last weights
+    text = DATA["masked"].held_out["held"][:14]
+    (layer,) = loaded.trace(text).trace.attention
+    np.testing.assert_allclose(frames.patterns[-1], layer.pattern[None], atol=6e-4)
+    assert not frames.is_causal
+
+
+@pytest.mark.parametrize("probes", ["abc", "abc\t ", "abc\t" + "a" * 12])
+def test_a_probe_that_is_no_pair_is_refused(probes: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="of probes"):
+        list(train(recipe_of("translation", probes=probes), DATA["translation"], tmp_path))
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -32,8 +32,7 @@ JUDGED = Corpus(CORPUS.texts, {"a text": SENTENCE})
 def kept(out: Path, recipe: Recipe | None = None, **options: object) -> Frames:
     """The frames of a run that has something held out."""
     list(train(recipe or toy_recipe(), JUDGED, out, device=CPU, **options))
-    found = read_frames(out)
-    assert found is not None
+    (found,) = read_frames(out)
     return found
 
 
@@ -41,7 +40,7 @@ def test_frames_are_the_patterns_of_the_model_at_their_steps(tmp_path: Path) -> 
     frames = kept(tmp_path, toy_recipe(snapshots=100))
     assert frames.steps[0] == 0
     assert {4, 8} <= set(frames.steps), "the evaluations"
-    assert frames.tokens == tuple(SENTENCE[:11]), "as long as the context"
+    assert frames.queries == frames.keys == tuple(SENTENCE[:11]), "as long as the context"
     assert frames.patterns.shape == (len(frames.steps), 2, 3, 11, 11)
     for step, frame in zip(frames.steps[1:], frames.patterns[1:], strict=True):
         loaded = checkpoint.load(tmp_path / f"step-{step:06}", device="cpu")
@@ -49,6 +48,24 @@ def test_frames_are_the_patterns_of_the_model_at_their_steps(tmp_path: Path) -> 
         expected = np.stack([layer.pattern for layer in trace.attention])
         np.testing.assert_allclose(frame, expected, atol=6e-4)
     assert np.abs(frames.patterns[-1] - frames.patterns[0]).max() > 2e-3
+
+
+def test_each_given_text_has_its_frames(tmp_path: Path) -> None:
+    texts = (SENTENCE[:5], SENTENCE[6:9])
+    recipe = toy_recipe(snapshots=100, probes="\n".join(("", *texts)))
+    list(train(recipe, JUDGED, tmp_path, device=CPU))
+    every = read_frames(tmp_path)
+    assert [frames.text for frames in every] == [*texts]
+    loaded = checkpoint.load(tmp_path / "step-000008", device="cpu")
+    for frames, text in zip(every, texts, strict=True):
+        expected = np.stack([layer.pattern for layer in loaded.trace(text).trace.attention])
+        np.testing.assert_allclose(frames.patterns[-1], expected, atol=6e-4)
+        assert frames.is_causal
+
+
+def test_a_probe_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="of probes has 12 tokens; at most 11 are watched"):
+        list(train(toy_recipe(probes=SENTENCE[:12]), JUDGED, tmp_path, device=CPU))
 
 
 def test_frames_do_not_change_what_is_learnt(
@@ -68,7 +85,7 @@ def test_frames_of_steps_that_come_again_are_cut(tmp_path: Path) -> None:
     straight = kept(tmp_path / "straight", recipe)
     with pytest.raises(RuntimeError, match="a crash"):
         kept(tmp_path / "resumed", recipe, observers=[Crash(step=9)])
-    before = read_frames(tmp_path / "resumed")
+    (before,) = read_frames(tmp_path / "resumed")
     with (tmp_path / "resumed" / "attention.f16").open("ab") as file:
         file.write(b"half a frame")
     after = kept(tmp_path / "resumed", recipe, resume=True)

@@ -144,6 +144,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
         "lab_run",
         "lab_beside",
         "lab_step",
+        "lab_text",
         "lab_against",
         "lab_curve",
     }  # where a training is

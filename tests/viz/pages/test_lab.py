@@ -142,8 +142,7 @@ def test_a_start_makes_the_training_that_was_set_up(
 
 def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
     folder = trained(top / "one")
-    kept, frames = log(folder), trainings.read_frames(folder)
-    assert frames is not None
+    kept, (frames,) = log(folder), trainings.read_frames(folder)
     app = open_page("Lab")
     assert lines(app, "error") == []
     assert drawn(app, "lab-curve") == {
@@ -171,8 +170,7 @@ def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
 
 @pytest.mark.parametrize("step", [0, 10])
 def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
-    frames = trainings.read_frames(trained(top / "one"))
-    assert frames is not None
+    (frames,) = trainings.read_frames(trained(top / "one"))
     app = open_page("Lab", lab_step=str(step))
     shown = chart(app, "lab-heads-1")
     assert f"L1 H0 · step {step}" in json.dumps(shown.layout, ensure_ascii=False)
@@ -182,8 +180,7 @@ def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
 
 
 def test_two_steps_are_compared_as_a_signed_difference(top: Path) -> None:
-    frames = trainings.read_frames(trained(top / "one"))
-    assert frames is not None
+    (frames,) = trainings.read_frames(trained(top / "one"))
     app = open_page("Lab", lab_step="20", lab_against="1")
     (first, *_) = (x for x in chart(app, "lab-heads-0").data if x["type"] == "heatmap")
     now, before = (np.array(frames.patterns[frames.steps.index(x)][0][0], float) for x in (20, 1))
@@ -281,8 +278,8 @@ def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
         for query in (3, 4, 5):  # a b c a b c: after the copy of a stands b
             patterns[frame, 1, 0, query] = 0
             patterns[frame, 1, 0, query, query - 2] = weight
-    frames = trainings.Frames((0, 5, 9, 20), tuple("abcabc"), patterns)
-    monkeypatch.setattr(trainings, "read_frames", lambda folder: frames)
+    frames = trainings.Frames((0, 5, 9, 20), (*"abcabc",), (*"abcabc",), True, patterns)
+    monkeypatch.setattr(trainings, "read_frames", lambda folder: [frames])
     trained(top / "one")
     app = open_page("Lab", lab_curve="induction")
     assert [y for _, y in drawn(app, "lab-curve")["L1 H0"]] == pytest.approx(
@@ -352,9 +349,9 @@ def test_a_broken_training_is_one_line_beside_a_whole_one_and_can_be_deleted(top
 
 def test_the_lesson_says_what_its_trainings_logged() -> None:
     said = (ASSETS / "lessons" / "11-training.toml").read_text(encoding="utf-8")
-    induction, addition = (
+    induction, addition, shakespeare = (
         {x["step"]: x for x in log(places.SHIPPED / name)}
-        for name in ("induction", "modular_addition")
+        for name in ("induction", "modular_addition", "shakespeare")
     )
     assert "Between steps 125 and 150 the loss falls from 1.3 to 0.5" in said
     assert [round(induction[step]["loss"], 1) for step in (125, 150)] == [1.3, 0.5]
@@ -368,3 +365,12 @@ def test_the_lesson_says_what_its_trainings_logged() -> None:
                 if x["held_out"]}  # fmt: skip
     assert held_out[400] < 0.2
     assert held_out[800] > 0.99
+    assert "seen sixteen times" in said
+    assert round(shakespeare[2000]["tokens"] / 1_003_855) == 16
+    assert "surest at step 1,250" in said
+    held_out = {
+        x["held_out"]["valid.txt"]["loss"]: step for step, x in shakespeare.items() if x["held_out"]
+    }
+    assert held_out[min(held_out)] == 1250
+    later = [loss for loss, step in held_out.items() if step >= 1250]
+    assert later == sorted(later)

@@ -1,6 +1,6 @@
 """What heads and embeddings become in a training, step by step."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +32,13 @@ def draw(run: Run, frames: Frames | None) -> None:
     if run.state not in MOVING and len(frames.steps) > 1:
         step, against = _chosen(frames)
     at = frames.steps.index(step)
-    words.caption("Attention of every head on one held-out text")
+    words.caption(
+        "Attention of every head on one fixed text"
+        if frames.queries == frames.keys
+        else "What each token of the target attends to in its source, by every head"
+    )
     for layer in range(frames.patterns.shape[1]):
-        layout.show_chart(_row(run, frames, layer, at, against), key=f"lab-heads-{layer}")
+        layout.show_chart(_row(frames, layer, at, against), key=f"lab-heads-{layer}")
     if found := circle_at(run, step):
         layout.show_chart(lab.circle(*found), key="lab-circle")
 
@@ -52,19 +56,17 @@ def _chosen(frames: Frames) -> tuple[int, int]:
     return step, other
 
 
-def _row(run: Run, frames: Frames, layer: int, at: int, against: int) -> Row:
+def _row(frames: Frames, layer: int, at: int, against: int) -> Row:
     """One layer's heads in a frame, or how they differ from those of a step."""
-    n = len(frames.tokens)
-    is_causal = (
-        run.recipe is not None and OBJECTIVES[run.recipe.objective].architecture == "decoder"
-    )
-    mask = np.tri(n, dtype=bool) if is_causal else np.ones((n, n), dtype=bool)
+    shape = frames.patterns.shape[-2:]
+    mask = np.tri(*shape, dtype=bool) if frames.is_causal else np.ones(shape, dtype=bool)
     patterns = np.array(frames.patterns[at][layer], np.float32)
+    drawn = partial(lab.heads, mask=mask, queries=frames.queries, keys=frames.keys, layer=layer)
     if against == NONE:
-        return lab.heads(patterns, mask, frames.tokens, layer, f"step {frames.steps[at]:,}")
+        return drawn(patterns, when=f"step {frames.steps[at]:,}")
     before = np.array(frames.patterns[frames.steps.index(against)][layer], np.float32)
     said = f"step {frames.steps[at]:,} − {against:,}"
-    return lab.heads(patterns - before, mask, frames.tokens, layer, said, is_change=True)
+    return drawn(patterns - before, when=said, is_change=True)
 
 
 # --- numbers on a circle --------------------------------------------------------------------------
@@ -91,10 +93,10 @@ def _circle(folder: Path, names: str) -> Circle:
 
 def induction_scores(frames: Frames | None) -> np.ndarray:
     """How much of each head's weight lies after earlier copies, (S, L, H); empty without any."""
-    if frames is None:
+    if frames is None or not frames.is_causal:
         return np.empty(0)
-    n, places = len(frames.tokens), {token: i for i, token in enumerate(frames.tokens)}
-    ids = np.array([places[token] for token in frames.tokens])
+    n, places = len(frames.keys), {token: i for i, token in enumerate(frames.keys)}
+    ids = np.array([places[token] for token in frames.keys])
     scores = induction_by_step(np.asarray(frames.patterns, np.float32), np.tri(n, dtype=bool), ids)
     return scores if np.isfinite(scores).any() else np.empty(0)
 

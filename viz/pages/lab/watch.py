@@ -23,6 +23,7 @@ from viz.frame.settings import (
     LAB_CURVES,
     LAB_FOLDER,
     LAB_RUN,
+    LAB_TEXT,
     MODEL,
     PAGE,
     SENTENCE,
@@ -84,7 +85,7 @@ def _show(run: Run, others: Sequence[Run]) -> None:
             words.notice(one.why if one is run else f"{one.name}: {one.why}", kind="error")
     if run.recipe is None:
         return
-    frames, every = trainings.read_frames(run.folder), [run, *others]
+    frames, every = _watched(run), [run, *others]
     _ways(run, frames)
     is_small = frames is None or frames.patterns.shape[2] <= MOST_BESIDE
     left, right = layout.two_up("lab-live")
@@ -95,11 +96,21 @@ def _show(run: Run, others: Sequence[Run]) -> None:
     _samples(run)
 
 
+def _watched(run: Run) -> Frames | None:
+    """The patterns of the text that is chosen, of a training that watches several."""
+    every = trainings.read_frames(run.folder)
+    if len(every) < 2:
+        return every[0] if every else None
+    texts = [frames.text for frames in every]
+    chosen = controls.select(LAB_TEXT.given(options=range(len(every)), words=texts.__getitem__))
+    return every[chosen]
+
+
 def _ways(run: Run, frames: Frames | None) -> None:
     """Where the model that it has come to is opened, on the text that is watched."""
     names = [name for name, there in places.folders().items() if there == run.folder]
     if names and frames:
-        at = {MODEL.name: names[0], SENTENCE.name: "".join(frames.tokens)}
+        at = {MODEL.name: names[0], SENTENCE.name: frames.text}
         attention, heads = (Link(page, {PAGE.name: page, **at}) for page in ("Attention", "Heads"))
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
