@@ -28,7 +28,7 @@ STEP = Axis("step", kind="whole", from_zero=True)
 FORCED, FREE = "held out, teacher forcing", "held out, free running"
 DASHES = {"held out": "dash", FORCED: "dash", FREE: "dot"}
 POINTS = 60  # from so many on a line has no points
-HEIGHT, HEADS, CIRCLE = 300, 340, 420
+HEIGHT, HEADS, CIRCLE = 300, 400, 420
 
 
 class Curve(NamedTuple):
@@ -67,12 +67,11 @@ def heads(
     queries: Sequence[str],
     keys: Sequence[str],
     layer: int,
-    when: str,
     is_change: bool = False,
 ) -> Row:
     """What the heads of one layer attend to at a step, or how that changes between two.
 
-    patterns (H, Tq, Tk), mask (Tq, Tk). `when` says which steps.
+    patterns (H, Tq, Tk), mask (Tq, Tk).
     """
     key, query = (
         Axis(title, names=[*map(visible, texts)], numbered=True)
@@ -81,7 +80,7 @@ def heads(
     scale = Scale("change of attention weight", -1.0, 1.0, "signed") if is_change else weights()
     charts = [
         Chart(
-            f"L{layer} H{head} · {when}",
+            f"L{layer} H{head}",
             key,
             query,
             [Cells(pattern, scale, Hidden(~mask))],

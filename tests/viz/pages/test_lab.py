@@ -21,6 +21,7 @@ from model.training.trainer import build_model
 from tests.viz.apps import (
     button,
     chart,
+    chosen,
     facts,
     lines,
     offered_of,
@@ -173,15 +174,29 @@ def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
     (frames,) = trainings.read_frames(trained(top / "one"))
     app = open_page("Lab", lab_step=str(step))
     shown = chart(app, "lab-heads-1")
-    assert f"L1 H0 · step {step}" in json.dumps(shown.layout, ensure_ascii=False)
+    assert "L1 H0" in json.dumps(shown.layout)
+    assert any(line.endswith(f": step {step}") for line in lines(app, "aside"))
     (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
     expected = np.array(frames.patterns[frames.steps.index(step)][1][0], np.float32)
     assert np.allclose(np.nan_to_num(z(first)), expected, atol=2e-3)
 
 
+def test_of_several_texts_one_is_chosen(top: Path) -> None:
+    every = trainings.read_frames(trained(top / "one", 'probes="cat>cat\\nowl>owl"'))
+    assert [frames.text for frames in every] == ["cat>cat", "owl>owl"]
+    app = open_page("Lab", lab_text="1")
+    shown = chart(app, "lab-heads-1")
+    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
+    assert np.allclose(np.nan_to_num(z(first)), every[1].patterns[-1][1][0], atol=2e-3)
+    shown = chart(chosen(app, lab_text=0), "lab-heads-1")
+    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
+    assert np.allclose(np.nan_to_num(z(first)), every[0].patterns[-1][1][0], atol=2e-3)
+
+
 def test_two_steps_are_compared_as_a_signed_difference(top: Path) -> None:
     (frames,) = trainings.read_frames(trained(top / "one"))
     app = open_page("Lab", lab_step="20", lab_against="1")
+    assert any(line.endswith(": step 20 − step 1") for line in lines(app, "aside"))
     (first, *_) = (x for x in chart(app, "lab-heads-0").data if x["type"] == "heatmap")
     now, before = (np.array(frames.patterns[frames.steps.index(x)][0][0], float) for x in (20, 1))
     assert np.allclose(np.nan_to_num(z(first)), now - before, atol=2e-3)

@@ -32,11 +32,13 @@ def draw(run: Run, frames: Frames | None) -> None:
     if run.state not in MOVING and len(frames.steps) > 1:
         step, against = _chosen(frames)
     at = frames.steps.index(step)
-    words.caption(
+    shown = (
         "Attention of every head on one fixed text"
         if frames.queries == frames.keys
         else "What each token of the target attends to in its source, by every head"
     )
+    when = f"step {step:,}" if against == NONE else f"step {step:,} − step {against:,}"
+    words.caption(f"{shown}: {when}")
     for layer in range(frames.patterns.shape[1]):
         layout.show_chart(_row(frames, layer, at, against), key=f"lab-heads-{layer}")
     if found := circle_at(run, step):
@@ -63,10 +65,9 @@ def _row(frames: Frames, layer: int, at: int, against: int) -> Row:
     patterns = np.array(frames.patterns[at][layer], np.float32)
     drawn = partial(lab.heads, mask=mask, queries=frames.queries, keys=frames.keys, layer=layer)
     if against == NONE:
-        return drawn(patterns, when=f"step {frames.steps[at]:,}")
+        return drawn(patterns)
     before = np.array(frames.patterns[frames.steps.index(against)][layer], np.float32)
-    said = f"step {frames.steps[at]:,} − {against:,}"
-    return drawn(patterns - before, when=said, is_change=True)
+    return drawn(patterns - before, is_change=True)
 
 
 # --- numbers on a circle --------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.files import folder_at
 from model.lines import one_line, quoted
@@ -33,7 +34,7 @@ from viz.pages.lab import forming
 from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
 
 EVERY = 1.0  # seconds between two looks at a training that runs
-MOST_BESIDE = 4  # heads of a layer whose maps stand beside the curves
+MOST_BESIDE = 64  # tokens, of all heads of a layer, whose maps stand beside the curves
 MOST_SAMPLES = 6
 MINUTES = 90  # seconds from which minutes are said
 OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alone
@@ -87,12 +88,14 @@ def _show(run: Run, others: Sequence[Run]) -> None:
         return
     frames, every = _watched(run), [run, *others]
     _ways(run, frames)
-    is_small = frames is None or frames.patterns.shape[2] <= MOST_BESIDE
     left, right = layout.two_up("lab-live")
-    with left if is_small else st.container():
+    if frames is None or frames.patterns.shape[2] * len(frames.keys) <= MOST_BESIDE:
+        with left:
+            forming.draw(run, frames)
+        _curves(every, frames, right, right)
+    else:
+        _curves(every, frames, left, right)
         forming.draw(run, frames)
-    with right if is_small else st.container():
-        _curves(every, frames)
     _samples(run)
 
 
@@ -115,11 +118,14 @@ def _ways(run: Run, frames: Frames | None) -> None:
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
 
-def _curves(every: Sequence[Run], frames: Frames | None) -> None:
+def _curves(
+    every: Sequence[Run], frames: Frames | None, first: DeltaGenerator, second: DeltaGenerator
+) -> None:
     """The numbers that are chosen, and how much is right; where a head is named for induction."""
     scores = forming.induction_scores(frames)
     options = [name for name in LAB_CURVES if name != "induction" or len(scores)]
-    name = controls.segments(LAB_CURVE.given(options=options))
+    with first:
+        name = controls.segments(LAB_CURVE.given(options=options))
     title = LAB_CURVE.words(name).capitalize()
     if name in OF_ONE and len(every) > 1:
         title = f"{title}, {every[0].name}"
@@ -127,14 +133,16 @@ def _curves(every: Sequence[Run], frames: Frames | None) -> None:
         lines = forming.induction_curves(frames, scores)
     else:
         lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
-    if not any(curve.steps for curve in lines):
-        words.caption("The first numbers come with the first line of the log.")
-        return
     marked = forming.formed(frames, scores) if len(every) == 1 else {}
-    layout.show_chart(curves(title, AXES[name], named(lines), marked), key="lab-curve")
+    with first:
+        if not any(curve.steps for curve in lines):
+            words.caption("The first numbers come with the first line of the log.")
+            return
+        layout.show_chart(curves(title, AXES[name], named(lines), marked), key="lab-curve")
     right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
-    if right:
-        layout.show_chart(curves("Accuracy", RIGHT, named(right), marked), key="lab-accuracy")
+    with second:
+        if right:
+            layout.show_chart(curves("Accuracy", RIGHT, named(right), marked), key="lab-accuracy")
 
 
 def _stands(run: Run) -> str:
