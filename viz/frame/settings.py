@@ -349,6 +349,7 @@ LAB_AGAINST = Choice[int]("lab_against", "Minus", -1, page="Lab")  # −1: nothi
 LAB_CURVES = {
     "loss": "loss",
     "perplexity": "perplexity",
+    "bits": "bits per byte",
     "rate": "learning rate",
     "gradient": "gradient norm",
     "speed": "tokens per second",

@@ -380,6 +380,16 @@ def test_the_lesson_says_what_its_trainings_logged() -> None:
                 if x["held_out"]}  # fmt: skip
     assert held_out[400] < 0.2
     assert held_out[800] > 0.99
+    bits = drawn(
+        open_page("Lab", lab="watch", lab_run="shakespeare", lab_curve="bits"), "lab-curve"
+    )
+    assert bits == {
+        "held out": [
+            (step, pytest.approx(x["held_out"]["valid.txt"]["bits_per_byte"]))
+            for step, x in shakespeare.items()
+            if x["held_out"]
+        ]
+    }
     assert "seen sixteen times" in said
     assert round(shakespeare[2000]["tokens"] / 1_003_855) == 16
     assert "surest at step 1,250" in said

@@ -17,6 +17,7 @@ LOSS, PERPLEXITY = Axis("loss", "nats per token"), Axis("perplexity", is_log=Tru
 AXES = {
     "loss": LOSS,
     "perplexity": PERPLEXITY,
+    "bits": Axis("bits per byte", from_zero=True),
     "rate": Axis("learning rate", from_zero=True),
     "gradient": Axis("L2 norm of the gradient", is_log=True),
     "speed": Axis("tokens per second", kind="count", from_zero=True),
@@ -51,8 +52,8 @@ def _scores(line: Mapping[str, Any], of: str) -> Sequence[object]:
     return [x.get(of) for x in every if isinstance(x, dict)]
 
 
-def _held_out_loss(line: Mapping[str, Any]) -> float | None:
-    found = [x for x in _scores(line, "loss") if isinstance(x, int | float)]
+def _held_out(of: str, line: Mapping[str, Any]) -> float | None:
+    found = [x for x in _scores(line, of) if isinstance(x, int | float)]
     return sum(found) / len(found) if found else None
 
 
@@ -60,7 +61,7 @@ def losses(number: int, run: Run) -> list[Curve]:
     """That of training, and that of held-out data."""
     return [
         line_of(number, run, "train", lambda line: line.get("loss")),
-        line_of(number, run, "held out", _held_out_loss),
+        line_of(number, run, "held out", partial(_held_out, "loss")),
     ]
 
 
@@ -85,6 +86,9 @@ def _gradients(number: int, run: Run) -> list[Curve]:
 CURVES: Mapping[str, Callable[[int, Run], list[Curve]]] = {
     "loss": losses,
     "perplexity": _perplexities,
+    "bits": lambda number, run: [
+        line_of(number, run, "held out", partial(_held_out, "bits_per_byte"))
+    ],
     "rate": lambda number, run: [line_of(number, run, "", lambda line: line.get("learning_rate"))],
     "gradient": _gradients,
     "speed": lambda number, run: [

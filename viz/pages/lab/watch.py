@@ -123,7 +123,8 @@ def _curves(
 ) -> None:
     """The numbers that are chosen, and how much is right; where a head is named for induction."""
     scores = forming.induction_scores(frames)
-    options = [name for name in LAB_CURVES if name != "induction" or len(scores)]
+    there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, every[0])[0].steps)}
+    options = [name for name in LAB_CURVES if there.get(name, True)]
     with first:
         name = controls.segments(LAB_CURVE.given(options=options))
     title = LAB_CURVE.words(name).capitalize()
