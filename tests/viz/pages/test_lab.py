@@ -399,3 +399,17 @@ def test_the_lesson_says_what_its_trainings_logged() -> None:
     assert held_out[min(held_out)] == 1250
     later = [loss for loss, step in held_out.items() if step >= 1250]
     assert later == sorted(later)
+    dog, *_ = trainings.read_frames(places.SHIPPED.parent / "trainings" / "translate")
+    assert "from step 343 on the weight gathers near the diagonal" in said
+    near = [near_diagonal(patterns) for patterns in np.asarray(dog.patterns, float)]
+    before = [weight for step, weight in zip(dog.steps, near, strict=True) if step < 343]
+    assert max(before) < 1.1 * min(before)
+    assert near[dog.steps.index(343)] > 1.4 * max(before)
+    assert near[-1] > 2.3 * max(before)
+
+
+def near_diagonal(patterns: np.ndarray) -> float:
+    """The mean weight at most 1.5 tokens beside the diagonal, (L, H, Tq, Tk)."""
+    n_queries, n_keys = patterns.shape[-2:]
+    way = np.arange(n_queries)[:, None] * (n_keys - 1) / (n_queries - 1)
+    return float((patterns * (np.abs(way - np.arange(n_keys)) <= 1.5)).sum(axis=-1).mean())

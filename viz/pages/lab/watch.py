@@ -33,6 +33,8 @@ from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
 from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
 
+# Those that come with Headlight: with the checkpoint that they led to, or their log alone.
+SHIPPED = (places.SHIPPED, places.SHIPPED.parent / "trainings")
 EVERY = 1.0  # seconds between two looks at a training that runs
 MOST_BESIDE = 64  # tokens, of all heads of a layer, whose maps stand beside the curves
 MOST_SAMPLES = 6
@@ -71,7 +73,7 @@ def found() -> list[Run]:
     named = folder_at(place) if place.strip() else None
     if place.strip() and named is None:
         words.notice(f"{quoted(place)!r} is no folder here; give that of a training", kind="error")
-    shipped = sorted(x.parent for x in places.SHIPPED.glob(f"*/{RECIPE_FILE}"))
+    shipped = sorted(x.parent for top in SHIPPED for x in top.glob(f"*/{RECIPE_FILE}"))
     runs = trainings.found_runs([*([named] if named else []), *shipped])
     return sorted(runs, key=lambda run: named is None or run.folder != named)
 
