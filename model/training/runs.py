@@ -82,16 +82,12 @@ class Run:
 class Frames:
     """Patterns of every head on one text as they formed, (S, L, H, Tq, Tk) float16, by step."""
 
+    text: str
     steps: tuple[int, ...]
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     is_causal: bool
     patterns: np.ndarray  # a view of the file
-
-    @property
-    def text(self) -> str:
-        """What is read, as a person wrote it."""
-        return "".join(self.keys)
 
 
 @dataclass
@@ -169,6 +165,7 @@ def read_frames(folder: Path) -> list[Frames]:
     texts = zip(head["texts"], np.split(whole, np.cumsum(sizes)[:-1], axis=1), strict=True)
     return [
         Frames(
+            text["text"],
             steps,
             (queries := tuple(text["queries"])),
             (keys := tuple(text["keys"])),

@@ -103,7 +103,12 @@ def pattern(model: Transformer, probe: Probe) -> np.ndarray:
 def index_of(probes: Sequence[Probe], n_layers: int, n_heads: int) -> dict[str, Any]:
     """The first line of an index: layers, heads, and what attends to what in each probe."""
     texts = [
-        {"queries": [*probe.queries], "keys": [*probe.keys], "is_causal": probe.is_causal}
+        {
+            "text": probe.text,
+            "queries": [*probe.queries],
+            "keys": [*probe.keys],
+            "is_causal": probe.is_causal,
+        }
         for probe in probes
     ]
     return {"layers": n_layers, "heads": n_heads, "texts": texts}
@@ -140,7 +145,9 @@ def read_index(path: Path) -> list[dict[str, Any]]:
     try:
         found = [json.loads(line) for line in lines if line.endswith("\n")]
         steps, head = [line["step"] for line in found[1:]], (found or [NO_FRAMES])[0]
-        tokens = [x for text in head["texts"] for x in (*text["queries"], *text["keys"])]
+        tokens = [
+            x for each in head["texts"] for x in (each["text"], *each["queries"], *each["keys"])
+        ]
         is_right = all(type(x) is int and x >= 0 for x in (head["layers"], head["heads"], *steps))
         is_right &= all(isinstance(x, str) for x in tokens)
         is_right &= all(type(text["is_causal"]) is bool for text in head["texts"])

@@ -116,8 +116,10 @@ class Probe:
     """A fixed input of the model's `forward`, one row, whose attention is kept as it forms.
 
     In each layer the tokens `queries` attend to `keys`; `attention` is the name of that part.
+    `text` is what a person reads of it, of a translation the source.
     """
 
+    text: str
     inputs: Mapping[str, Tensor]
     queries: Sequence[str]
     keys: Sequence[str]
@@ -128,7 +130,8 @@ class Probe:
 def probe_of(tokenizer: Tokenizer, ids: Sequence[int], *, is_causal: bool) -> Probe:
     """A text whose tokens attend to each other."""
     tokens = tokenizer.token_strings(ids)
-    return Probe({"ids": torch.tensor([ids])}, tokens, tokens, is_causal=is_causal)
+    inputs = {"ids": torch.tensor([ids])}
+    return Probe("".join(tokens), inputs, tokens, tokens, is_causal=is_causal)
 
 
 def refuse_long_probe(text: str, n_tokens: int, longest: int) -> None:

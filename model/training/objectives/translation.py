@@ -109,7 +109,8 @@ def _probe_of(tokenizer: Tokenizer, inputs: Mapping[str, Tensor]) -> Probe:
     source, target = (
         tokenizer.token_strings(inputs[name][0].tolist()) for name in ("source_ids", "target_ids")
     )
-    return Probe(inputs, target, source, attention="cross_attn")
+    words = "".join(source[:-1]).strip()  # the last token is the end
+    return Probe(words, inputs, target, source, attention="cross_attn")
 
 
 def examples_of(pairs: EncodedPairs, rows: Sequence[int]) -> Examples:

@@ -105,6 +105,7 @@ def test_of_a_translation_cross_attention_is_watched(probes: str, tmp_path: Path
     for frames, (source, target) in zip(every, pairs, strict=True):
         source_ids = [*tokenizer.encode(source), tokenizer.end_id]
         target_ids = [tokenizer.id_of(START_OF_TEXT), *tokenizer.encode(target)]
+        assert frames.text == source
         assert frames.keys == tokenizer.token_strings(source_ids)
         assert frames.queries == tokenizer.token_strings(target_ids)
         recorder = Recorder(["pattern"])

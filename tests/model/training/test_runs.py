@@ -244,7 +244,10 @@ def test_a_log_is_read_as_it_grows_and_anew_when_it_was_cut(tmp_path: Path) -> N
     assert steps == [[], [2], [2, 4], [2, 4, 6, 8], [2], [4]]
 
 
-INDEX = '{"layers": 1, "heads": 1, "texts": [{"queries": ["a"], "keys": ["a"], "is_causal": true}]}'
+INDEX = (
+    '{"layers": 1, "heads": 1, '
+    '"texts": [{"text": "a", "queries": ["a"], "keys": ["a"], "is_causal": true}]}'
+)
 
 
 @pytest.mark.parametrize(

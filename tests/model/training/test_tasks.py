@@ -150,7 +150,8 @@ def test_a_task_is_scored_written_and_looked_into(name: str) -> None:
     scores = [*task.evaluate(model).values(), task.trained_on(model), task.alone(model)]
     assert all(isinstance(x, Accuracy) and x.targets for x in scores)
     prompt, answer = task.held_out[0]
-    assert (prompt + answer).startswith(tokenizer.decode(task.probe()))
+    (probe,) = task.probes([], 64)
+    assert (prompt + answer).startswith(probe.text)
     assert task.sample(model).startswith(prompt)
 
 
@@ -207,6 +208,14 @@ def test_presets_are_recipes_of_tasks() -> None:
         assert title(path)[0] not in "#n"
 
 
+def test_a_probe_that_is_no_row_of_the_task_is_refused() -> None:
+    task, _ = task_of("copy")
+    with pytest.raises(ValueError, match="'cat>C' of probes has 'C'; this task has 'abc"):
+        task.probes(["cat>C"], 64)
+    with pytest.raises(ValueError, match="has 33 tokens; at most 32 are watched"):
+        task.probes(["a" * 33], 64)
+
+
 def learnt(name: str, out: Path, *changes: str) -> tuple[list[float], Task, Any]:
     """Accuracy on held-out rows at each evaluation, the task, and the trained model."""
     recipe = Recipe.load(presets()[name], changes)
@@ -233,7 +242,8 @@ def test_recipes_learn_their_task(name: str, seed: int, tmp_path: Path) -> None:
     if name == "modular_addition":
         assert scores[len(scores) // 8] < 0.5, "what generalises comes late"
     if name == "induction":
-        assert most_induction(model, task.probe()) >= 0.9
+        (probe,) = task.probes([], 64)
+        assert most_induction(model, probe.inputs["ids"][0].tolist()) >= 0.9
 
 
 @torch.inference_mode()

@@ -36,7 +36,7 @@ from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses,
 # Those that come with Headlight: with the checkpoint that they led to, or their log alone.
 SHIPPED = (places.SHIPPED, places.SHIPPED.parent / "trainings")
 EVERY = 1.0  # seconds between two looks at a training that runs
-MOST_BESIDE = 64  # tokens, of all heads of a layer, whose maps stand beside the curves
+MOST_BESIDE = 64  # letters of the columns of a layer’s maps that stand beside the curves
 MOST_SAMPLES = 6
 MINUTES = 90  # seconds from which minutes are said
 OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alone
@@ -90,13 +90,14 @@ def _show(run: Run, others: Sequence[Run]) -> None:
         return
     frames, every = _watched(run), [run, *others]
     _ways(run, frames)
+    above = st.container()
     left, right = layout.two_up("lab-live")
-    if frames is None or frames.patterns.shape[2] * len(frames.keys) <= MOST_BESIDE:
+    if frames is None or frames.patterns.shape[2] * len("".join(frames.keys)) <= MOST_BESIDE:
         with left:
             forming.draw(run, frames)
-        _curves(every, frames, right, right)
+        _curves(every, frames, (right, right, right))
     else:
-        _curves(every, frames, left, right)
+        _curves(every, frames, (above, left, right))
         forming.draw(run, frames)
     _samples(run)
 
@@ -120,14 +121,16 @@ def _ways(run: Run, frames: Frames | None) -> None:
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
 
-def _curves(
-    every: Sequence[Run], frames: Frames | None, first: DeltaGenerator, second: DeltaGenerator
-) -> None:
-    """The numbers that are chosen, and how much is right; where a head is named for induction."""
+def _curves(every: Sequence[Run], frames: Frames | None, where: tuple[DeltaGenerator, ...]) -> None:
+    """The numbers that are chosen, and how much is right; where a head is named for induction.
+
+    where: the choice, the numbers, and what is right.
+    """
     scores = forming.induction_scores(frames)
     there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, every[0])[0].steps)}
     options = [name for name in LAB_CURVES if there.get(name, True)]
-    with first:
+    choice, first, second = where
+    with choice:
         name = controls.segments(LAB_CURVE.given(options=options))
     title = LAB_CURVE.words(name).capitalize()
     if name in OF_ONE and len(every) > 1:
