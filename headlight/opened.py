@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from headlight.arrays import numbers
+from headlight.circuit import Circuit, circuit_of
 from model.adopted.attention import NAME
 from model.analysis.lens import logit_lens
 from model.lines import quoted
@@ -143,6 +144,17 @@ class Run:
             table.insert(0, "group", group)
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
+
+    def circuit(
+        self, second: str = "", *, answer: str | None = None, against: str | None = None
+    ) -> Circuit:
+        """What leads from the words to the answer, edge by edge, against another text.
+
+        second: a text of as many tokens; without one, a word of this is exchanged. answer, against:
+        tokens; by default those that both texts make more likely. ValueError where there is no
+        circuit: texts of different lengths, no difference, a model whose parts do not add up.
+        """
+        return circuit_of(self.opened, self.trace, second, answer, against)
 
     def checks(self) -> pd.DataFrame:
         """What this run was checked against: name, error, bound, and whether it passed."""

@@ -1,5 +1,6 @@
 """Long work that is done in pieces: begun, stopped, and gone on with."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 
@@ -25,6 +26,10 @@ class Work(ABC):
     @abstractmethod
     def go_on(self) -> bool:
         """Do one piece; whether there may be another."""
+
+    def finish(self) -> None:
+        """Do all that is left."""
+        self.advance(math.inf)
 
     def advance(self, seconds: float) -> None:
         """Do a piece, and further ones while there is time; on one thread of the CPU."""

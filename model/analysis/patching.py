@@ -24,7 +24,7 @@ from model.analysis.branching import (
 )
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once
-from model.analysis.metrics import Metric
+from model.analysis.metrics import Metric, telling_tokens
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
 from model.config import EncoderDecoderConfig
@@ -149,6 +149,30 @@ def check_lengths(base: Given, source: Given) -> None:
             f"the inputs have {first} and {second} tokens; a value can replace another only where "
             "both have as many"
         )
+
+
+@torch.inference_mode()
+def metric_between(
+    model: Transformer,
+    first: Given,
+    second: Given,
+    position: int,
+    kind: str,
+    answer: int | None = None,
+    other: int | None = None,
+) -> Metric:
+    """What is asked of both: of these tokens, or of those that tell both predictions apart most.
+
+    ValueError where the inputs have different numbers of tokens.
+    """
+    check_lengths(first, second)
+    logits = (logits_at(model, given, position)[0].float() for given in (first, second))
+    usual = telling_tokens(*(x.cpu().numpy() for x in logits))
+    answer, other = (
+        token if given is None else given
+        for token, given in zip(usual, (answer, other), strict=True)
+    )
+    return Metric(kind, position, answer, other)
 
 
 def parting(first: Sequence[str], second: Sequence[str]) -> str:

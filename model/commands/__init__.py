@@ -45,6 +45,11 @@ COMMANDS = {
         'python -m model patch --checkpoint stories --text "The girl lost the ball, so" '
         '--second "The boy lost the ball, so"',
     ),
+    "circuit": About(
+        "follow an answer back to the words, edge by edge, against another sentence",
+        'python -m model circuit --checkpoint stories --text "The girl lost the ball, so" '
+        '--second "The boy lost the ball, so"',
+    ),
     "check": About(
         "run one sentence through a model and recompute it by another route",
         'python -m model check --checkpoint stories --text "The cat sat."',

@@ -6,18 +6,16 @@ from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
-from model.analysis.branching import logits_at
 from model.analysis.exact import spearman
 from model.analysis.interventions import Given
-from model.analysis.metrics import METRICS, Metric, telling_tokens
-from model.analysis.patching import GRIDS, Pair, begin, check_lengths, parting
+from model.analysis.metrics import METRICS, Metric
+from model.analysis.patching import GRIDS, Pair, begin, metric_between, parting
 from model.architectures.encoder_decoder import DECODER, ENCODER
 from model.commands import cli
-from model.commands.attribute import said, token_of
 from model.given import Translation
 from model.sources.table import Runnable
+from model.sources.tokens import said, token_of
 from model.trace import Trace
 
 INTO = ("second", "first")
@@ -45,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-class _Two(NamedTuple):
+class Two(NamedTuple):
     """Both inputs as they are run, the position whose answer is asked, and the stack to patch.
 
     `said` is what they are in words.
@@ -63,8 +61,8 @@ def run(arguments: Namespace) -> cli.Answer:
     loaded = cli.open_runnable(arguments, ("answers", "edits"))
     if arguments.second is None:
         raise ValueError("there is nothing to patch with; give --second")
-    two = _two(loaded, arguments)
-    metric = _metric(loaded, two, arguments)
+    two = two_inputs(loaded, arguments)
+    metric = metric_of(loaded, two, arguments)
     base, source = (two.second, two.first) if arguments.into == INTO[0] else (two.first, two.second)
     pair = Pair(loaded.model, base, source, metric, two.stack)
     patched = begin(pair)
@@ -102,14 +100,14 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
 # --- both inputs ------------------------------------------------------------------------------
 
 
-def _two(loaded: Runnable, arguments: Namespace) -> _Two:
+def two_inputs(loaded: Runnable, arguments: Namespace) -> Two:
     """Both inputs, by what their runs say of themselves."""
     if "encoder" in loaded.offers and arguments.text is not None and arguments.blank is None:
         arguments.blank = len(loaded.tokenizer.encode(arguments.text)) // 2
     first, second = _trace(loaded, arguments), _trace(loaded, _of_second(loaded, arguments))
     if loaded.input_kind == "image":
         numbers = {"first": arguments.number, "second": int(arguments.second[:9])}
-        return _Two(first.given, second.given, 0, first.main.name, numbers)
+        return Two(first.given, second.given, 0, first.main.name, numbers)
     traces = (first, second)
     if len(first.streams[0]) != len(second.streams[0]):
         raise ValueError(parting(*(trace.streams[0].labels for trace in traces)))
@@ -122,12 +120,12 @@ def _two(loaded: Runnable, arguments: Namespace) -> _Two:
     }
     if len(first.streams) == 1:
         position = len(first.main) - 1 if arguments.blank is None else arguments.blank
-        return _Two(rows[0][0], rows[1][0], position, first.main.name, said)
+        return Two(rows[0][0], rows[1][0], position, first.main.name, said)
     both = zip(rows[0][1].tolist(), rows[1][1].tolist(), strict=False)
     target = [own for own, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
     said["target"] = loaded.tokenizer.token_strings(target)
     of = (rows[0][0], target), (rows[1][0], target)
-    return _Two(*of, len(target) - 1, arguments.stack, said)
+    return Two(*of, len(target) - 1, arguments.stack, said)
 
 
 def _trace(loaded: Runnable, arguments: Namespace) -> Trace:
@@ -150,16 +148,8 @@ def _of_second(loaded: Runnable, arguments: Namespace) -> Namespace:
 # --- what is asked ----------------------------------------------------------------------------
 
 
-def _metric(loaded: Runnable, two: _Two, arguments: Namespace) -> Metric:
-    check_lengths(two.first, two.second)
-    with torch.inference_mode():
-        logits = [
-            logits_at(loaded.model, given, two.position)[0].cpu().numpy()
-            for given in (two.first, two.second)
-        ]
-    own = telling_tokens(*logits)
-    asked = [token_of(loaded, text) for text in (arguments.answer, arguments.against)]
-    answer, other = (
-        usual if token is None else token for usual, token in zip(own, asked, strict=True)
-    )
-    return Metric(arguments.metric, two.position, answer, other)
+def metric_of(loaded: Runnable, two: Two, arguments: Namespace) -> Metric:
+    """What is asked: of the tokens given, or of those that tell both inputs apart most."""
+    answer, other = (token_of(loaded, text) for text in (arguments.answer, arguments.against))
+    given = two.first, two.second
+    return metric_between(loaded.model, *given, two.position, arguments.metric, answer, other)

@@ -16,6 +16,7 @@ import torch
 import headlight as hl
 from headlight.opened import Run
 from model.adopted import model as adopted
+from model.analysis.paths.edges import effects
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.survey.measured import measured
@@ -94,6 +95,20 @@ def test_heads_are_measured_as_on_the_page(run: Run) -> None:
         np.testing.assert_array_equal(heads[name], of.values.ravel())
     assert {"kept", "copying"} <= set(heads)
     assert list(zip(heads.layer, heads["head"], strict=True)) == list(np.ndindex(6, 8))
+
+
+def test_a_circuit_has_its_edges_as_a_table() -> None:
+    run = hl.open("stories", device="cpu")("Tom had a red ball. Sam had a red")
+    found = run.circuit("Tom had a red car. Sam had a red", answer="ball", against="car")
+    assert (found.answer, found.against) == (" ball", " car")
+    edges = found.edges(20)
+    np.testing.assert_allclose(edges.effect, effects(found.all.paths, found.all.edges[:20]))
+    assert set(edges[edges.writer == "embedding"].token) == {" ball"}, "the word that differs"
+    assert found.share(len(found.all.edges)) > found.share(20) > 0
+    assert repr(found) == f"<circuit of ball rather than car: {found.all.n_all:,} edges>"
+    made = run.circuit()
+    pairs = zip(run.tokens, hl.open("stories")(made.second).tokens, strict=True)
+    assert sum(own != other for own, other in pairs) == 1
 
 
 def test_a_translation_has_all_its_groups() -> None:
@@ -199,6 +214,11 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         (r"3 ways.*decoder\.attn", lambda _: hl.open("translate")("A dog.").attention(0, 0)),
         ("no layer 6 of 6; give 0 to 5", lambda run: run.attention(6, 0)),
         ("no head -1 of 8; give 0 to 7", lambda run: run.attention(0, -1)),
+        ("is no language model", lambda _: hl.open("translate")("A dog.").circuit()),
+        (
+            "they part at “dog” and “big”",
+            lambda _: hl.open("stories")("A dog.").circuit("A big dog."),
+        ),
         ("there is decoder.attn", lambda run: run.attention(0, 0, "encoder.attn")),
     ],
 )

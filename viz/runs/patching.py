@@ -8,9 +8,11 @@ import streamlit as st
 import torch
 
 from model.adopted.model import AdoptedModel
+from model.analysis import second
 from model.analysis.branching import logits_at
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, Patched, begin
+from model.analysis.second import with_token
 from model.device import one_thread
 from model.given import Input, as_given
 from model.memory import give_back_freed_memory
@@ -19,7 +21,6 @@ from viz import runs
 
 Ids = tuple[int, ...]
 MOST_ALIKE, MOST_MADE = 6, 8  # words that are most like one; texts made of a text
-MOST_TRIED = 12  # words in the place of one
 
 
 @dataclass(frozen=True)
@@ -79,35 +80,12 @@ def with_alike_words(
         for place in places
         for token in torch.topk(unit @ unit[ids[place]], 1 + MOST_ALIKE).indices.tolist()
     )
-    made = (_with_token(handle, ids, place, token) for place, token in tried)
-    return tuple(islice((text for text in made if text), MOST_MADE))
-
-
-def _with_token(handle: ModelHandle, ids: Ids, place: int, token: int) -> str:
-    """The text with one token exchanged; empty where it is no word or is read as other tokens."""
     tokenizer = runs.tokenizer(handle)
-    word = tokenizer.name(token)
-    changed = (*ids[:place], token, *ids[place + 1 :])
-    if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
-        return ""
-    written = tokenizer.decode(list(changed))
-    return written if ids_of(handle, written) == changed else ""
+    made = (with_token(tokenizer, ids, place, token) for place, token in tried)
+    return tuple(islice((text for text in made if text), MOST_MADE))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def with_another_word(handle: ModelHandle, text: str, places: tuple[int, ...]) -> str:
-    """A text of as many tokens as the model runs on, with one of them exchanged; empty for none.
-
-    In its place stands the word that the model found most likely there among all others: of the
-    first place where that makes a text of as many tokens.
-    """
-    trace = runs.run(handle, text).trace
-    ids = tuple(trace.ids.tolist())
-    for place in places:
-        if not 0 < place < len(trace.logits):
-            continue
-        for token in np.argsort(-trace.logits[place - 1], kind="stable")[:MOST_TRIED].tolist():
-            written = _with_token(handle, ids, place, token)
-            if written:
-                return written
-    return ""
+    """See `model.analysis.second`."""
+    return second.with_another_word(runs.tokenizer(handle), runs.run(handle, text).trace, places)

@@ -1,0 +1,255 @@
+"""Two runs as sums of terms, and what a reader makes of a stream in which terms were exchanged."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adopted.model import AnyDecoder
+from model.analysis.branching import Branches, logits_at, longest_of, values_of
+from model.analysis.patching import SAME, Pair, check_lengths
+from model.architectures.base import Transformer
+from model.attention import share_kv_heads
+from model.tap import Recorder, attach
+
+Q, K, V, MLP, ANSWER = range(5)  # kinds of readers
+LAYER, KIND, HEAD, QUERY, KEY, WRITER = range(6)  # columns of edges, (N, 6)
+VALUES = ("resid_pre", "resid_mid", "ffn_out", "resid_post", "q", "k", "v", "scores", "z",
+          "mask", "scale", "softcap", "sinks")  # fmt: skip
+ADDS_UP = 1e-3  # of the largest value of a stream: so much may its terms miss, of rounding
+
+
+class Held:
+    """What one run held, by layer.
+
+    resid_pre, resid_mid, ffn_out: (T, D). q, keys, values, z: (H, T, Dh), shared ones repeated.
+    scores: (H, T, T), −∞ where a query sees nothing. last: the stream after all blocks, (T, D).
+    terms: what each writer adds, (W, T, D), in the order of a pass: the embedding, then of each
+    layer its heads and its feed-forward.
+    """
+
+    def __init__(self, model: AnyDecoder, found: dict[str, Tensor]) -> None:
+        n_layers, stack = model.config.n_layers, model.sites[0].stack
+
+        def layers(part: str) -> list[Tensor]:
+            return [found[f"{stack}.blocks.{layer}.{part}"][0] for layer in range(n_layers)]
+
+        self.resid_pre, self.resid_mid = layers("resid_pre"), layers("resid_mid")
+        self.ffn_out, self.last = layers("ffn_out"), layers("resid_post")[-1]
+        self.q, self.z = layers("attn.q"), layers("attn.z")
+        self.keys, self.values = (
+            [share_kv_heads(x[None], len(self.q[0]))[0] for x in layers(part)]
+            for part in ("attn.k", "attn.v")
+        )
+        masks = [found.get(f"{stack}.blocks.{n}.attn.mask") for n in range(n_layers)]
+        self.scores = [
+            scores if mask is None else scores.masked_fill(~mask.squeeze(0), -torch.inf)
+            for scores, mask in zip(layers("attn.scores"), masks, strict=True)
+        ]
+        scales = [found.get(f"{stack}.blocks.{n}.attn.scale") for n in range(n_layers)]
+        self.scales = [
+            q.shape[-1] ** -0.5 if scale is None else float(scale)
+            for scale, q in zip(scales, self.q, strict=True)
+        ]
+        parts = [self.resid_pre[0][None]]
+        for site, z, ffn_out in zip(model.sites, self.z, self.ffn_out, strict=True):
+            parts += [z @ model.output_weights(site).detach(), ffn_out[None]]
+        self.terms = torch.cat(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Two runs and what tells them apart: `moved` (W, T, D), the terms of the other minus these.
+
+    `pair.base` is the text that is explained, `pair.source` the other one.
+    """
+
+    pair: Pair
+    base: Held
+    source: Held
+    branches: Branches
+
+    @property
+    def n_tokens(self) -> int:
+        """Of each text."""
+        return len(self.base.last)
+
+    @property
+    def n_heads(self) -> int:
+        """Of each layer."""
+        return len(self.base.q[0])
+
+    @cached_property
+    def moved(self) -> Tensor:
+        """What each writer would add more in the other text, (W, T, D)."""
+        return self.source.terms - self.base.terms
+
+    @cached_property
+    def whole(self) -> float:
+        """The metric of the text itself."""
+        return float(self.score(self.base.last[-1]))
+
+    @cached_property
+    def other(self) -> float:
+        """The metric of the other text."""
+        return float(self.score(self.source.last[-1]))
+
+    def share(self, metric: float) -> float:
+        """F: 0 as in the other text, 1 as in this one."""
+        return (metric - self.other) / (self.whole - self.other)
+
+    def n_writers(self, layer: int, kind: int = Q) -> int:
+        """How many writers stand before a reader."""
+        return 1 + layer * (self.n_heads + 1) + (self.n_heads if kind == MLP else 0)
+
+    def writer_name(self, number: int) -> str:
+        """What a writer is called: embedding, L2 H3, MLP 2."""
+        layer, part = divmod(number - 1, self.n_heads + 1)
+        if not number:
+            return "embedding"
+        return f"MLP {layer}" if part == self.n_heads else f"L{layer} H{part}"
+
+    def address(self, layer: int, part: str) -> str:
+        """Where a value of a block is."""
+        return f"{self.pair.stack}.blocks.{layer}.{part}"
+
+    @torch.inference_mode()
+    def score(self, streams: Tensor) -> Tensor:
+        """The metric of last streams (…, D) of the last token."""
+        return self.pair.metric.of(self.pair.model.read_out(streams))
+
+    def reads(self, layer: int, streams: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """q, keys and values (n, H, T, Dh) that a layer makes of streams (n, T, D)."""
+        q, k, v = self._made(layer, "resid_pre", streams, ("attn.q", "attn.k", "attn.v"))
+        return q, share_kv_heads(k, self.n_heads), share_kv_heads(v, self.n_heads)
+
+    def feeds(self, layer: int, vectors: Tensor) -> Tensor:
+        """What the feed-forward of a layer writes for vectors (N, D) of the stream before it.
+
+        It works on each by itself, so they stand at any token of as few rows as hold them.
+        """
+        n_rows = -(-len(vectors) // self.n_tokens)
+        rows = vectors.new_zeros(n_rows * self.n_tokens, vectors.shape[-1])
+        rows[: len(vectors)] = vectors
+        streams = rows.unflatten(0, (n_rows, self.n_tokens))
+        (made,) = self._made(layer, "resid_mid", streams, ("ffn_out",))
+        return made.flatten(0, 1)[: len(vectors)]
+
+    @torch.inference_mode()
+    def _made(
+        self, layer: int, part: str, streams: Tensor, wanted: Collection[str]
+    ) -> list[Tensor]:
+        """Values of a block given other streams at a part; the pass ends where it has them."""
+        address = self.address(layer, part)
+        before, first = self.branches.before(address)
+        until = _Until([self.address(layer, name) for name in wanted])
+        tap = attach(*before, _Put(address, streams), until)
+        try:
+            logits_at(self.pair.model, self.pair.base, self.n_tokens - 1, tap, len(streams), first)
+        except _ReachedError:
+            return list(until.values.values())
+        raise AssertionError(f"no value at {', '.join(wanted)} went through the pass")
+
+
+class _ReachedError(Exception):
+    """All that was wanted of a pass is there."""
+
+
+class _Until(Recorder):
+    """Keeps some values, and ends the pass with the last of them."""
+
+    def __init__(self, addresses: Collection[str]) -> None:
+        super().__init__()
+        self.addresses = addresses
+
+    def wants(self, address: str) -> bool:
+        """Whether it is one of them."""
+        return address in self.addresses
+
+    def __call__(self, address: str, value: Tensor) -> Tensor:
+        """Keep it."""
+        super().__call__(address, value)
+        if len(self.values) == len(self.addresses):
+            raise _ReachedError
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class _Put:
+    """Puts a batch of rows in the place of a value."""
+
+    address: str
+    rows: Tensor
+
+    def wants(self, address: str) -> bool:
+        """Whether this is its place."""
+        return address == self.address
+
+    def __call__(self, address: str, value: Tensor) -> Tensor:
+        """value: (1 or n, …). Returns the rows, (n, …)."""
+        return self.rows
+
+
+def paths(pair: Pair) -> Paths:
+    """Both texts, each run once.
+
+    ValueError, of one line, where the texts have different numbers of tokens or no difference, the
+    model makes none of it, or what its parts write does not add up to its stream.
+    """
+    check_lengths(pair.base, pair.source)
+    model = adding(pair.model)
+    n = longest_of(pair.base)
+    if pair.metric.position != n - 1:
+        raise ValueError(
+            f"the answer stands at token {pair.metric.position}, not at the last of {n}"
+        )
+    if np.array_equal(np.asarray(pair.base), np.asarray(pair.source)):
+        raise ValueError("both texts are the same; change one word of one")
+    base, source = (values_of(pair.model, x, VALUES) for x in (pair.base, pair.source))
+    if any(address.endswith((".softcap", ".sinks")) for address in base):
+        raise ValueError(
+            "this model bends its scores or lets sinks take a share of them, which a circuit does "
+            "not follow; choose a model without either"
+        )
+    streams = {address: x for address, x in base.items() if address.endswith("resid_pre")}
+    branches = Branches(pair.model, pair.base, pair.metric.position, streams)
+    found = Paths(pair, Held(model, base), Held(model, source), branches)
+    _refuse_rest(found)
+    if abs(found.whole - found.other) <= SAME:
+        raise ValueError(
+            f"the model makes no difference of these two texts: the answer is {found.whole:.4g} in "
+            "both; change a word that matters, or ask for another answer"
+        )
+    return found
+
+
+def adding(model: Transformer) -> AnyDecoder:
+    """The model; ValueError where its stream is no sum of what heads and feed-forwards write."""
+    why = "a circuit needs a decoder of words whose blocks add what they write to one stream"
+    if not isinstance(model, AnyDecoder) or {site.kind for site in model.sites} != {"self"}:
+        raise ValueError(f"{why}; this model is none: choose a language model, such as stories")
+    of_layers = list(zip(model.sublayers[::2], model.sublayers[1::2], strict=False))
+    wanted = [("attn_out", "resid_pre"), ("ffn_out", "resid_mid")]
+    for both in of_layers:
+        if [(one.writes, one.reads) for one in both] != wanted:
+            raise ValueError(f"{why}, attention first; here both read one stream or one is missing")
+        if any(one.norm or one.own_norm for one in both):
+            raise ValueError(f"{why}; here a norm follows, so heads do not add up: choose another")
+    if len(of_layers) != len(model.sites):
+        raise ValueError(f"{why}; its parts were not found")
+    return model
+
+
+def _refuse_rest(found: Paths) -> None:
+    """ValueError where terms are not all that is in the stream, such as a factor at each sum."""
+    difference = found.source.last - found.base.last
+    rest = (found.moved.sum(dim=0) - difference).abs().max()
+    largest = torch.stack([found.base.last.abs().max(), found.source.last.abs().max()]).max()
+    if not rest <= ADDS_UP * largest:
+        raise ValueError(
+            "what the parts of this model write does not add up to its stream, by "
+            f"{float(rest / largest):.2g} of its largest value; its circuit cannot be followed"
+        )

@@ -1,0 +1,97 @@
+"""`python -m model circuit`: from an answer back to the words, edge by edge."""
+
+from argparse import ArgumentParser, Namespace
+from typing import TypeVar
+
+import numpy as np
+
+from model.analysis.exact import spearman
+from model.analysis.metrics import DIFFERENCE, LOGIT
+from model.analysis.patching import Pair
+from model.analysis.paths.edges import Edges, effects
+from model.analysis.paths.kept import Curve, Pruning
+from model.analysis.paths.terms import paths
+from model.analysis.paths.words import rows
+from model.analysis.second import with_another_word
+from model.commands import cli
+from model.commands.patch import metric_of, two_inputs
+from model.sources.table import Runnable
+from model.sources.tokens import said
+from model.work import Work
+
+One = TypeVar("One", bound=Work)
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The model, two sentences, what is asked, and how much of it."""
+    cli.add_checkpoint_arguments(parser)
+    cli.add_input_arguments(parser)
+    parser.add_argument(
+        "--second", help="another sentence of as many tokens (one word of the first exchanged)"
+    )
+    parser.add_argument(
+        "--metric", choices=(DIFFERENCE, LOGIT), default=DIFFERENCE, help="(difference)"
+    )
+    parser.add_argument("--answer", help="the token asked for (what the first makes more likely)")
+    parser.add_argument("--against", help="the other one (what the second makes more likely)")
+    parser.add_argument(
+        "--edges", type=int, default=300, metavar="N", help="of which effects are exact (300)"
+    )
+    parser.add_argument(
+        "--prune", action="store_true", help="look for as few edges as keep nine tenths"
+    )
+
+
+def run(arguments: Namespace) -> cli.Answer:
+    """Estimate every edge, compute the strongest, and run circuits of the k strongest."""
+    if arguments.edges < 1:
+        raise ValueError(f"--edges is {arguments.edges}; give at least 1")
+    loaded = cli.open_runnable(arguments, ("answers", "edits", "decoder", "vocabulary"))
+    arguments.blank = arguments.target = None
+    arguments.second = _second(loaded, arguments)
+    two = two_inputs(loaded, arguments)
+    metric = metric_of(loaded, two, arguments)
+    found = paths(Pair(loaded.model, two.first, two.second, metric, two.stack))
+    edges = _done("estimating", Edges(found))
+    strongest = edges.edges[: arguments.edges]
+    exact = effects(found, strongest)
+    curve = _done("running circuits", Curve(found, edges.edges))
+    tokens = loaded.tokenizer.token_strings(np.asarray(two.first).tolist())
+    answer: dict[str, object] = {
+        "checkpoint": loaded.name,
+        **two.said,
+        "metric": metric.kind,
+        "answer": said(loaded, metric.answer),
+        "against": said(loaded, metric.other),
+        "of_first": found.whole,
+        "of_second": found.other,
+        "n_edges": edges.n_all,
+        "correlation_with_estimate": spearman(exact, edges.estimates[: len(exact)]),
+        "edges": rows(found, strongest, exact, tokens),
+        "curve": dict(zip(curve.sizes, curve.shares, strict=True)),
+    }
+    if arguments.prune:
+        pruning = _done("pruning", Pruning(found, edges.edges[: curve.enough]))
+        exact = effects(found, pruning.edges)
+        kept = {"share": pruning.share, "edges": rows(found, pruning.edges, exact, tokens)}
+        answer["pruned"] = kept
+    return cli.Answer(answer)
+
+
+def _second(loaded: Runnable, arguments: Namespace) -> str:
+    """The other sentence that was given, or one made of the first."""
+    if arguments.second is not None:
+        return arguments.second
+    made = with_another_word(loaded.tokenizer, cli.trace_input(loaded, arguments))
+    if not made:
+        raise ValueError("no word of the sentence could be exchanged for another; give --second")
+    return made
+
+
+def _done(name: str, work: One) -> One:
+    """A piece of work, done to its end, with a bar where a person watches."""
+    with cli.progress_bar(name) as on_progress:
+        while not work.is_done:
+            work.advance(0)
+            on_progress(int(1000 * work.progress), 1000)
+    return work

@@ -1,0 +1,100 @@
+"""Protects `python -m model circuit`: JSON last, exact effects, each refusal one line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.analysis.metrics import Metric
+from model.analysis.patching import Pair
+from model.analysis.paths.edges import Edges, effects
+from model.analysis.paths.kept import kept_only
+from model.analysis.paths.terms import (
+    ANSWER,
+    HEAD,
+    KEY,
+    KIND,
+    LAYER,
+    MLP,
+    QUERY,
+    WRITER,
+    V,
+    paths,
+)
+from model.commands import circuit
+from model.sources import checkpoint
+from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.model.conftest import Command
+
+OTHER = SENTENCE.replace("cat", "tat")
+ASKED = ("--answer", "t", "--against", "m")
+
+
+def test_the_last_line_has_edges_their_effects_and_what_circuits_keep(
+    tmp_path: Path, command: Command
+) -> None:
+    folder = tiny_checkpoint(tmp_path / "mine")
+    words = ("--text", SENTENCE, "--second", OTHER, *ASKED, "--edges", 7, "--prune")
+    result = command(circuit, "--checkpoint", folder, *words)
+    assert (result.code, result.err) == (0, [])
+    answer = json.loads(result.out[-1])
+    loaded = checkpoint.load(folder, "cpu")
+    ids, other = (loaded.tokenizer.encode(text) for text in (SENTENCE, OTHER))
+    (t,), (m,) = loaded.tokenizer.encode("t"), loaded.tokenizer.encode("m")
+    found = paths(Pair(loaded.model, ids, other, Metric("difference", len(ids) - 1, t, m)))
+    edges = Edges(found)
+    edges.finish()
+    assert answer["n_edges"] == edges.n_all
+    exact = effects(found, edges.edges[:7])
+    assert [edge["effect"] for edge in answer["edges"]] == pytest.approx(exact, abs=1e-6)
+    assert any(edge[QUERY] != edge[KEY] for edge in edges.edges[:7])
+    for said, edge in zip(answer["edges"], edges.edges[:7].tolist(), strict=True):
+        assert (said["at"], said["query"]) == (edge[KEY], edge[QUERY])
+        assert (said["token"], said["query_token"]) == (SENTENCE[edge[KEY]], SENTENCE[edge[QUERY]])
+        assert said["writer"] == found.writer_name(edge[WRITER])
+        head = f"{'qkv'[min(edge[KIND], V)]} of L{edge[LAYER]} H{edge[HEAD]}"
+        assert said["reader"] == {MLP: f"MLP {edge[LAYER]}", ANSWER: "answer"}.get(edge[KIND], head)
+    k, share = list(answer["curve"].items())[-3]
+    assert share == pytest.approx(found.share(kept_only(found, edges.edges[: int(k)])), abs=1e-6)
+    assert 0.9 <= answer["pruned"]["share"] <= 1.1
+    assert 0 < len(answer["pruned"]["edges"]) < edges.n_all
+
+
+def test_without_a_second_sentence_one_word_is_exchanged(command: Command) -> None:
+    text = "The girl lost the ball, so"
+    result = command(circuit, "--checkpoint", "stories", "--text", text, "--edges", 1)
+    answer = json.loads(result.out[-1])
+    pairs = zip(answer["first"], answer["second"], strict=True)
+    ((place, own, other),) = [(i, a, b) for i, (a, b) in enumerate(pairs) if a != b]
+    assert own == " girl", "the longest word, the first of them"
+    loaded = checkpoint.load("stories", "cpu")
+    before = loaded.trace(text).trace.logits[place - 1]
+    likely = map(loaded.tokenizer.name, np.argsort(-before))
+    assert next(x for x in likely if x != own and x[1:].isalpha() and x[0] == " ") == other
+    assert answer["of_first"] > answer["of_second"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--text", "A cat.", "--second", "A cat."), "both texts are the same"),
+        (("--text", "A cat.", "--second", "A big cat."), "they part at"),
+        (("--text", "A cat.", "--second", "A dog.", "--edges", 0), "--edges is 0"),
+        (("--text", "A"), "no word of the sentence could be exchanged"),
+        (("--text", "A cat.", "--second", "A dog.", "--answer", "ball", "--against", "ball"),
+         "makes no difference"),
+    ],
+)  # fmt: skip
+def test_no_circuit_is_one_line(words: tuple[object, ...], message: str, command: Command) -> None:
+    result = command(circuit, "--checkpoint", "stories", *words)
+    assert result.code == 2
+    assert message in result.err[-1]
+
+
+@pytest.mark.parametrize("name", ["translate", "blank", "digits"])
+def test_a_model_that_writes_no_next_word_is_refused(name: str, command: Command) -> None:
+    words = ("--text", "A cat.", "--second", "A dog.")
+    result = command(circuit, "--checkpoint", name, *words)
+    assert result.code == 2
+    assert "this does not apply to" in result.err[-1]
