@@ -23,6 +23,7 @@ LARGEST_CONFIG = MEGABYTE
 LARGEST_TOKENIZER = 64 * MEGABYTE
 LARGEST_HEADER = 16 * MEGABYTE
 COPY_AGAIN = "copy the whole checkpoint folder"
+METADATA = "__metadata__"  # beside the names of tensors in the header of a safetensors file
 GGUF = b"GGUF"  # what a file of llama.cpp begins with
 
 # Opening a pipe would wait for somebody to write to it; Windows has none, but kinds of line ends.
@@ -127,7 +128,36 @@ def read_json(path: Path, largest: int) -> dict[str, Any]:
 
 
 def read_header(path: Path) -> dict[str, StoredTensor]:
-    """What a safetensors file holds, by name, from its header alone.
+    """What a safetensors file holds, by name, from its header alone."""
+    header = _header(path)
+    try:
+        return {
+            name: StoredTensor(
+                str(entry["dtype"]),
+                tuple(map(int, entry["shape"])),
+                _length(*entry["data_offsets"]),
+            )
+            for name, entry in header.items()
+            if name != METADATA
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise _no_header(path) from None
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What a safetensors file says of itself, by one opening.
+
+    The library opens a file twice, and takes one that was replaced in between for a broken one.
+    """
+    header = _header(path)
+    try:
+        return {name: str(value) for name, value in header.get(METADATA, {}).items()}
+    except AttributeError:
+        raise _no_header(path) from None
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """The header of a safetensors file, read as JSON.
 
     The file is eight bytes with the length of the header, the header, and the numbers.
     """
@@ -142,20 +172,18 @@ def read_header(path: Path) -> dict[str, StoredTensor]:
         content = _read(file, path, length)
     try:
         header = json.loads(content)
-        return {
-            name: StoredTensor(
-                str(entry["dtype"]),
-                tuple(map(int, entry["shape"])),
-                _length(*entry["data_offsets"]),
-            )
-            for name, entry in header.items()
-            if name != "__metadata__"
-        }
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ValueError(
-            f"{spelled(path)} cannot be read: its header is not that of a safetensors file; copy "
-            "it again"
-        ) from None
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict):
+        raise _no_header(path)
+    return header
+
+
+def _no_header(path: Path) -> ValueError:
+    return ValueError(
+        f"{spelled(path)} cannot be read: its header is not that of a safetensors file; copy it "
+        "again"
+    )
 
 
 def _length(start: int, end: int) -> int:

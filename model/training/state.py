@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from model.files import replacing
+from model.files import read_metadata, replacing
 from model.training.interrupts import uninterrupted
 
 STATE_FILE = "training_state.safetensors"
@@ -112,11 +112,7 @@ def read_steps_done(folder: Path) -> int | None:
 def _metadata(path: Path) -> dict[str, str]:
     if not path.is_file():
         raise ValueError(f"{path} is missing; start without --resume")
-    try:
-        with safe_open(path, framework="pt") as file:
-            return file.metadata() or {}
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} cannot be read: {error}; {START_AGAIN}") from None
+    return read_metadata(path)
 
 
 def _checksum(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:

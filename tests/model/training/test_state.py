@@ -1,5 +1,8 @@
 """Protects the saved state: what is written is whole, what is broken or foreign is refused."""
 
+import itertools
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +66,32 @@ def test_a_failure_while_saving_leaves_the_old_state(
         trainer.state().write(tmp_path)
     assert (tmp_path / STATE_FILE).read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [STATE_FILE]
+
+
+def test_steps_are_read_while_the_state_is_replaced(tmp_path: Path) -> None:
+    """By files of other sizes, as losses that are not yet in the log make them."""
+    trainer = toy_trainer()
+    for n_steps in (1, 2):
+        trainer.step(toy_windows())
+        trainer.state().write(tmp_path)
+        os.link(tmp_path / STATE_FILE, tmp_path / str(n_steps))
+    done = threading.Event()
+
+    def replace() -> None:
+        for n_steps in itertools.cycle("12"):
+            if done.is_set():
+                return
+            os.link(tmp_path / n_steps, tmp_path / "new")
+            os.replace(tmp_path / "new", tmp_path / STATE_FILE)
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        seen = {read_steps_done(tmp_path) for _ in range(2000)}
+    finally:
+        done.set()
+        thread.join()
+    assert seen == {1, 2}
 
 
 OTHER: dict[str, dict[str, Any]] = {
