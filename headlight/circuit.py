@@ -22,7 +22,7 @@ from model.trace import Trace
 class Circuit:
     """What makes the answer `answer` rather than `against`, where `second` would make the other.
 
-    `all` has every edge: how many there are, the strongest and their estimates.
+    `all` counts every edge and keeps those with the largest estimates, MOST_EDGES at most.
     """
 
     tokens: Sequence[str]
@@ -32,12 +32,18 @@ class Circuit:
     all: Edges
 
     def edges(self, n: int = 300) -> pd.DataFrame:
-        """The n strongest edges and their exact effects: what the answer loses by each alone."""
-        return self._table(self.all.edges[:n])
+        """The n edges with the largest estimates, by their exact effects, the largest first.
+
+        An effect is what the answer loses by that edge alone.
+        """
+        return self._table(self.all.edges[: counted(n)])
 
     def share(self, n: int) -> float:
-        """F: what the n strongest edges keep of the difference, all others as in `second`."""
-        return self.all.paths.share(kept_only(self.all.paths, self.all.edges[:n]))
+        """F: what these n edges keep of the difference, all others as in `second`.
+
+        Few keep nothing: they are on no whole way from a word to the answer.
+        """
+        return self.all.paths.share(kept_only(self.all.paths, self.all.edges[: counted(n)]))
 
     def pruned(self) -> pd.DataFrame:
         """As few edges as were found that keep nine tenths; this takes some time.
@@ -52,11 +58,19 @@ class Circuit:
 
     def _table(self, edges: np.ndarray) -> pd.DataFrame:
         exact = effects(self.all.paths, edges)
-        return pd.DataFrame(rows(self.all.paths, edges, exact, self.tokens))
+        order = np.argsort(-np.abs(exact), kind="stable")
+        return pd.DataFrame(rows(self.all.paths, edges[order], exact[order], self.tokens))
 
     def __repr__(self) -> str:
         asked = f"{self.answer.strip()} rather than {self.against.strip()}"
         return f"<circuit of {asked}: {self.all.n_all:,} edges>"
+
+
+def counted(n: object) -> int:
+    """A number of edges; ValueError where it is none."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ValueError(f"there are no {n!r} edges; give a whole number from 1")
+    return int(n)
 
 
 def circuit_of(
@@ -65,6 +79,9 @@ def circuit_of(
     """See `Run.circuit`."""
     if not {"answers", "edits", "decoder", "vocabulary"} <= opened.offers:
         raise ValueError(f"{opened.name} is no language model whose values can be exchanged")
+    for given in (second, answer or "", against or ""):
+        if not isinstance(given, str):
+            raise ValueError(f"{given!r} is no text; give second, answer and against as texts")
     second = second or with_another_word(opened.tokenizer, trace)
     if not second:
         raise ValueError("no word of the text could be exchanged for another; give a second text")

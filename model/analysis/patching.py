@@ -24,7 +24,7 @@ from model.analysis.branching import (
 )
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once
-from model.analysis.metrics import Metric, telling_tokens
+from model.analysis.metrics import DIFFERENCE, Metric, telling_tokens
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
 from model.config import EncoderDecoderConfig
@@ -172,6 +172,10 @@ def metric_between(
         token if given is None else given
         for token, given in zip(usual, (answer, other), strict=True)
     )
+    if kind == DIFFERENCE and answer == other:
+        raise ValueError(
+            f"the answer and what it is asked against are one token, {answer}; give two"
+        )
     return Metric(kind, position, answer, other)
 
 

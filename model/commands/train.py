@@ -224,7 +224,7 @@ def _seen(trainer: Trainer) -> str:
     """How much there is to learn from, and how often each token of it is seen."""
     objective, steps = trainer.objective, trainer.recipe.total_steps
     if not objective.n_tokens:
-        return f"rows drawn anew in each of {steps:,} steps"
+        return f"new rows in each of {steps:,} steps"
     times = objective.tokens_until(steps) / objective.n_tokens
     seen = (
         f"{times:.1f} ×"

@@ -13,10 +13,11 @@ def token_of(loaded: Runnable, text: str | None) -> int | None:
     if text is None:
         return None
     tokenizer = tokenizer_of(loaded)
-    if tokenizer is not None:
+    if tokenizer is not None and text.strip():
         for spelled in (f" {text}", text):  # as words have it
             ids = [i for i in tokenizer.encode(spelled) if i not in tokenizer.special_ids]
-            if len(ids) == 1 and not text.isdecimal():
+            is_known = len(ids) == 1 and tokenizer.name(ids[0]).strip() == text.strip()
+            if is_known and not text.isdecimal():
                 return ids[0]
     if not text.isdecimal():
         raise ValueError(

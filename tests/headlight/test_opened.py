@@ -102,7 +102,8 @@ def test_a_circuit_has_its_edges_as_a_table() -> None:
     found = run.circuit("Tom had a red car. Sam had a red", answer="ball", against="car")
     assert (found.answer, found.against) == (" ball", " car")
     edges = found.edges(20)
-    np.testing.assert_allclose(edges.effect, effects(found.all.paths, found.all.edges[:20]))
+    exact = effects(found.all.paths, found.all.edges[:20])
+    np.testing.assert_allclose(edges.effect, sorted(exact, key=lambda x: -abs(x)))
     assert set(edges[edges.writer == "embedding"].token) == {" ball"}, "the word that differs"
     assert found.share(len(found.all.edges)) > found.share(20) > 0
     assert repr(found) == f"<circuit of ball rather than car: {found.all.n_all:,} edges>"
@@ -214,6 +215,12 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         (r"3 ways.*decoder\.attn", lambda _: hl.open("translate")("A dog.").attention(0, 0)),
         ("no layer 6 of 6; give 0 to 5", lambda run: run.attention(6, 0)),
         ("no head -1 of 8; give 0 to 7", lambda run: run.attention(0, -1)),
+        ("no 1.5 edges; give a", lambda run: run.circuit().share(1.5)),
+        ("no -1 edges; give a", lambda run: run.circuit().edges(-1)),
+        ("5 is no text", lambda run: run.circuit(answer=5)),
+        ("'' is not one token", lambda run: run.circuit(answer="")),
+        ("are one token", lambda run: run.circuit(answer="He", against=" He")),
+        ("'@' is not one token", lambda _: hl.open("shakespeare")("ab").circuit("ac", answer="@")),
         ("is no language model", lambda _: hl.open("translate")("A dog.").circuit()),
         (
             "they part at “dog” and “big”",

@@ -7,6 +7,6 @@ texts have the same. An edge is one such term in the input of one reader: q of a
 or v of a head at a query for one key, the feed-forward at a token, or the answer.
 
 The effect of an edge is what the answer loses when this one term is that of the other text, the
-norm computed anew and all that follows run again (path patching, Wang et al. 2023; between heads
+norm computed again and all that follows run again (path patching, Wang et al. 2023; between heads
 and feed-forwards Conmy et al. 2023).
 """

@@ -1,7 +1,7 @@
 """Tasks that make their own data, in which heads form within seconds on one core.
 
 A row is a prompt and its one right answer, as `cat>` and `tac`; what is learnt is the answer and,
-where there is room, that the text ends there. Rows are drawn anew at every step; by a hash of its
+where there is room, that the text ends there. Rows are new at every step; by a hash of its
 prompt a row is either trained on or held out, in every run alike.
 """
 
@@ -223,7 +223,7 @@ class Sort(Copy):
 
 
 class Induction(Task):
-    """Different letters in an order drawn anew, again and again: qkzq → kzqkzq."""
+    """Different letters in a random order, again and again: qkzq → kzqkzq."""
 
     alphabet = ascii_lowercase
     least = 2 * SHORTEST

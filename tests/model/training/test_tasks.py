@@ -197,7 +197,7 @@ def test_the_command_trains_a_task_without_a_corpus(tmp_path: Path, command: Com
     result = command(train_command, presets()["copy"], "--out", tmp_path / "m", *sets)
     assert result.code == 0
     assert json.loads(result.out[-1])["held_out"].keys() == {"held out"}
-    assert result.err[1] == "rows drawn anew in each of 2 steps"
+    assert result.err[1] == "new rows in each of 2 steps"
 
 
 def test_presets_are_recipes_of_tasks() -> None:
