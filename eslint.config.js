@@ -7,6 +7,7 @@ import globals from "globals";
 const PARTS = [
   "attention",
   "by_hand",
+  "circuit",
   "digit_pad",
   "heads",
   "mask_editor",

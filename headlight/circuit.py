@@ -1,69 +1,101 @@
 """A circuit in a notebook: `run.circuit()`, its edges as tables."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from model.analysis.metrics import DIFFERENCE
 from model.analysis.patching import Pair, metric_between, parting
-from model.analysis.paths.edges import Edges, effects
-from model.analysis.paths.kept import Curve, Pruning, kept_only
+from model.analysis.paths import circuit as paths_circuit
+from model.analysis.paths.circuit import N_EXACT
+from model.analysis.paths.edges import Exact
+from model.analysis.paths.kept import kept_only
+from model.analysis.paths.others import on_another
 from model.analysis.paths.terms import paths
 from model.analysis.paths.words import rows
 from model.analysis.second import with_another_word
 from model.sources.table import Runnable
 from model.sources.tokens import said, token_of
 from model.trace import Trace
+from viz.kit.part import Part
+from viz.kit.parts.circuit import circuit_part
 
 
 @dataclass(frozen=True, eq=False)
 class Circuit:
     """What makes the answer `answer` rather than `against`, where `second` would make the other.
 
-    `all` counts every edge and keeps those with the largest estimates, MOST_EDGES at most.
+    `found` has it all: every edge is counted, those with the largest estimates are kept.
     """
 
-    tokens: Sequence[str]
+    opened: Runnable
+    trace: Trace
     second: str
     answer: str
     against: str
-    all: Edges
+    found: paths_circuit.Circuit
 
-    def edges(self, n: int = 300) -> pd.DataFrame:
+    def edges(self, n: int = N_EXACT) -> pd.DataFrame:
         """The n edges with the largest estimates, by their exact effects, the largest first.
 
         An effect is what the answer loses by that edge alone.
         """
-        return self._table(self.all.edges[: counted(n)])
+        some, exact = self.found.all.edges[: counted(n)], self.found.strongest
+        if len(some) != len(exact.edges):
+            exact = Exact(self.found.paths, some, self.found.all.estimates[: len(some)])
+            exact.finish()
+        return pd.DataFrame(rows(exact, self.trace.tokens))
 
     def share(self, n: int) -> float:
         """F: what these n edges keep of the difference, all others as in `second`.
 
         Few keep nothing: they are on no whole way from a word to the answer.
         """
-        return self.all.paths.share(kept_only(self.all.paths, self.all.edges[: counted(n)]))
+        paths = self.found.paths
+        return paths.share(kept_only(paths, self.found.all.edges[: counted(n)]))
 
     def pruned(self) -> pd.DataFrame:
         """As few edges as were found that keep nine tenths; this takes some time.
 
-        ValueError where even the strongest thousands do not.
+        `.attrs["share"]` is what they keep. ValueError where even the strongest thousands do not.
         """
-        curve = Curve(self.all.paths, self.all.edges)
-        curve.finish()
-        pruning = Pruning(self.all.paths, self.all.edges[: curve.enough])
-        pruning.finish()
-        return self._table(pruning.edges)
+        self.found.prune()
+        self.found.finish()
+        table = pd.DataFrame(rows(self.found.pruned, self.trace.tokens))
+        table.attrs["share"] = self.found.share
+        return table
 
-    def _table(self, edges: np.ndarray) -> pd.DataFrame:
-        exact = effects(self.all.paths, edges)
-        order = np.argsort(-np.abs(exact), kind="stable")
-        return pd.DataFrame(rows(self.all.paths, edges[order], exact[order], self.tokens))
+    def share_on(self, text: str) -> float:
+        """F of the pruned edges, or else of the strongest 300, on another text of as many tokens.
+
+        Its second text has the same words exchanged as this one's.
+        """
+        edges = self.found.pruned.edges if self.found.pruning else self.found.strongest.edges
+        ids = self.opened.trace(text).trace.ids.tolist()
+        return on_another(self.found.paths, edges, ids).share
+
+    @property
+    def part(self) -> Part:
+        """The picture, with what was pruned so far; in a notebook the circuit shows itself."""
+        second, name = self.opened.trace(self.second).trace.tokens, partial(said, self.opened)
+        return circuit_part(self.trace, second, self.found, name)
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as one HTML file, which opens without Python and without a network."""
+        self.part.save(path)
+
+    def _ipython_display_(self) -> None:
+        self.part._ipython_display_()
+
+    def _display_(self) -> object:
+        return self.part._display_()
 
     def __repr__(self) -> str:
         asked = f"{self.answer.strip()} rather than {self.against.strip()}"
-        return f"<circuit of {asked}: {self.all.n_all:,} edges>"
+        return f"<circuit of {asked}: {self.found.all.n_all:,} edges>"
 
 
 def counted(n: object) -> int:
@@ -91,7 +123,7 @@ def circuit_of(
     base, source, position = trace.ids, other.ids, len(trace.tokens) - 1
     asked = (token_of(opened, text) for text in (answer, against))
     metric = metric_between(opened.model, base, source, position, DIFFERENCE, *asked)
-    edges = Edges(paths(Pair(opened.model, base, source, metric)))
-    edges.finish()
+    found = paths_circuit.Circuit(paths(Pair(opened.model, base, source, metric)))
+    found.finish()
     answer, against = (said(opened, token) for token in (metric.answer, metric.other))
-    return Circuit(trace.tokens, second, answer, against, edges)
+    return Circuit(opened, trace, second, answer, against, found)

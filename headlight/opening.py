@@ -8,6 +8,7 @@ import sys
 import time
 import webbrowser
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlencode
 
 from headlight.where import HOUSE
@@ -19,6 +20,7 @@ from model.sources.folder import refuse_unopenable
 
 PORT = "STREAMLIT_SERVER_PORT"
 FIRST_PORT, LAST_PORT = 8501, 8600
+LOOK_SECONDS = 0.1
 
 
 def located(named: str, *, download: bool = False) -> str:
@@ -71,9 +73,22 @@ def start(query: Mapping[str, str], *, with_browser: bool) -> int:
             print(f"\n  Headlight: {link}\n", flush=True)
             if with_browser:
                 webbrowser.open(link)
-        return server.wait()
     except KeyboardInterrupt:  # the server has it, too
-        return server.wait()
+        pass
+    return _ended(server)
+
+
+def _ended(server: subprocess.Popen) -> int:
+    """Its exit code, once it has ended.
+
+    Looked for again and again: a signal that came right before one wait without an end would not
+    be heard until then.
+    """
+    while True:
+        with suppress(KeyboardInterrupt):
+            if (code := server.poll()) is not None:
+                return code
+            time.sleep(LOOK_SECONDS)
 
 
 def _answers(server: subprocess.Popen, port: int) -> bool:
@@ -82,7 +97,7 @@ def _answers(server: subprocess.Popen, port: int) -> bool:
         try:
             socket.create_connection(("localhost", port), timeout=1).close()
         except OSError:
-            time.sleep(0.1)
+            time.sleep(LOOK_SECONDS)
         else:
             return True
     return False

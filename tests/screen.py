@@ -36,6 +36,7 @@ CHARTS = {
     "Next token": [],
     "Beam search": ["beam"],
     "KV cache": ["filling"],
+    "Circuit": [],
     "Patching": [
         "patched-resid-pre",
         "patched-attn-out",

@@ -7,7 +7,7 @@ from viz.frame.page import Page
 from viz.frame.rail import Destination, Track
 from viz.pages import lab
 from viz.pages.architectures import diagram, encoder, translation, vision
-from viz.pages.experiments import ablation, contributions, explanation, patching
+from viz.pages.experiments import ablation, circuit, contributions, explanation, patching
 from viz.pages.generate import beam, cache, next_token
 from viz.pages.ideas import cost, masks, positions
 from viz.pages.lessons import (
@@ -38,7 +38,9 @@ INSPECT = (
     Destination((tokens.PAGE,)),
     Destination((lens.PAGE,)),
 )
-EXPERIMENT = tuple(module.PAGE for module in (contributions, ablation, patching, explanation))
+EXPERIMENT = tuple(
+    module.PAGE for module in (circuit, contributions, ablation, patching, explanation)
+)
 MORE = tuple(
     module.PAGE
     for module in (

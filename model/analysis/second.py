@@ -1,6 +1,7 @@
 """A second text for one, of as many tokens: one word exchanged."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -38,3 +39,36 @@ def with_another_word(
             if written := with_token(tokenizer, ids, place, token):
                 return written
     return ""
+
+
+def in_same_form(
+    tokenizer: Tokenizer, alike: Callable[[int], Iterable[int]], both: tuple[str, str], most: int
+) -> list[str]:
+    """Texts like the first of both: in each one more word that both share is another, alike.
+
+    It is exchanged wherever it stands, long words first; all have as many tokens as the first.
+    alike: tokens that are most like one, the nearest first.
+    """
+    words, others = ([*dict.fromkeys(re.findall(r"\w{3,}", text))] for text in both)
+    n, text = len(tokenizer.encode(both[0])), both[0]
+    made: list[str] = []
+    names = (x for x in words if x in others and (len(x) > 3 or x.lower() not in words))
+    for word in sorted(names, key=lambda x: -len(x)):
+        for other in _alike_words(tokenizer, alike, word):
+            changed = re.sub(rf"\b{word}\b", other, text)
+            is_new = not re.search(rf"\b{other}\b", " ".join((text, *both)))
+            if is_new and len(tokenizer.encode(changed)) == n:
+                text = changed
+                made.append(text)
+                break
+    return made[:most]
+
+
+def _alike_words(
+    tokenizer: Tokenizer, alike: Callable[[int], Iterable[int]], word: str
+) -> Iterator[str]:
+    ids = tokenizer.encode(f" {word}")
+    for token in alike(ids[0]) if len(ids) == 1 else ():
+        name = tokenizer.name(token)
+        if name[:1] == " " and name.strip().isalpha() and name.strip().istitle() == word.istitle():
+            yield name.strip()

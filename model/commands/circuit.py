@@ -1,15 +1,12 @@
 """`python -m model circuit`: from an answer back to the words, edge by edge."""
 
 from argparse import ArgumentParser, Namespace
-from typing import TypeVar
 
 import numpy as np
 
-from model.analysis.exact import spearman
 from model.analysis.metrics import DIFFERENCE, LOGIT
 from model.analysis.patching import Pair
-from model.analysis.paths.edges import Edges, effects
-from model.analysis.paths.kept import Curve, Pruning
+from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
 from model.analysis.paths.words import rows
 from model.analysis.second import with_another_word
@@ -17,9 +14,6 @@ from model.commands import cli
 from model.commands.patch import metric_of, two_inputs
 from model.sources.table import Runnable
 from model.sources.tokens import said
-from model.work import Work
-
-One = TypeVar("One", bound=Work)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -52,29 +46,26 @@ def run(arguments: Namespace) -> cli.Answer:
     two = two_inputs(loaded, arguments)
     metric = metric_of(loaded, two, arguments)
     found = paths(Pair(loaded.model, two.first, two.second, metric, two.stack))
-    edges = _done("estimating", Edges(found))
-    strongest = edges.edges[: arguments.edges]
-    exact = effects(found, strongest)
-    curve = _done("running circuits", Curve(found, edges.edges))
+    circuit = _done("circuit", Circuit(found, arguments.edges))
+    if arguments.prune:
+        circuit.prune()
+        _done("pruning", circuit)
     tokens = loaded.tokenizer.token_strings(np.asarray(two.first).tolist())
     answer: dict[str, object] = {
         "checkpoint": loaded.name,
         **two.said,
         "metric": metric.kind,
         "answer": said(loaded, metric.answer),
-        "against": said(loaded, metric.other),
+        "against": said(loaded, metric.other) if metric.kind == DIFFERENCE else None,
         "of_first": found.whole,
         "of_second": found.other,
-        "n_edges": edges.n_all,
-        "correlation_with_estimate": spearman(exact, edges.estimates[: len(exact)]),
-        "edges": rows(found, strongest, exact, tokens),
-        "curve": dict(zip(curve.sizes, curve.shares, strict=True)),
+        "n_edges": circuit.all.n_all,
+        "correlation_with_estimate": circuit.strongest.correlation,
+        "edges": rows(circuit.strongest, tokens),
+        "curve": dict(zip(circuit.curve.sizes, circuit.curve.shares, strict=True)),
     }
-    if arguments.prune:
-        pruning = _done("pruning", Pruning(found, edges.edges[: curve.enough]))
-        exact = effects(found, pruning.edges)
-        kept = {"share": pruning.share, "edges": rows(found, pruning.edges, exact, tokens)}
-        answer["pruned"] = kept
+    if circuit.pruning:
+        answer["pruned"] = {"share": circuit.share, "edges": rows(circuit.pruned, tokens)}
     return cli.Answer(answer)
 
 
@@ -88,10 +79,10 @@ def _second(loaded: Runnable, arguments: Namespace) -> str:
     return made
 
 
-def _done(name: str, work: One) -> One:
-    """A piece of work, done to its end, with a bar where a person watches."""
+def _done(name: str, circuit: Circuit) -> Circuit:
+    """All of a circuit that is left, with a bar where a person watches."""
     with cli.progress_bar(name) as on_progress:
-        while not work.is_done:
-            work.advance(0)
-            on_progress(int(1000 * work.progress), 1000)
-    return work
+        while not circuit.is_done:
+            circuit.advance(0)
+            on_progress(int(1000 * circuit.progress), 1000)
+    return circuit

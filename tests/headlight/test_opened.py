@@ -102,11 +102,18 @@ def test_a_circuit_has_its_edges_as_a_table() -> None:
     found = run.circuit("Tom had a red car. Sam had a red", answer="ball", against="car")
     assert (found.answer, found.against) == (" ball", " car")
     edges = found.edges(20)
-    exact = effects(found.all.paths, found.all.edges[:20])
+    exact = effects(found.found.all.paths, found.found.all.edges[:20])
     np.testing.assert_allclose(edges.effect, sorted(exact, key=lambda x: -abs(x)))
     assert set(edges[edges.writer == "embedding"].token) == {" ball"}, "the word that differs"
-    assert found.share(len(found.all.edges)) > found.share(20) > 0
-    assert repr(found) == f"<circuit of ball rather than car: {found.all.n_all:,} edges>"
+    assert found.share(len(found.found.all.edges)) > found.share(20) > 0
+    assert repr(found) == f"<circuit of ball rather than car: {found.found.all.n_all:,} edges>"
+    assert found.part.spec["pruned"] is None
+    pruned = found.pruned()
+    assert 0.9 <= pruned.attrs["share"] <= 1.1
+    assert found.part.spec["pruned"]["n"] == len(pruned) < 300
+    assert found.share_on("Tom had a red ball. Sam had a red") == pytest.approx(
+        pruned.attrs["share"], abs=1e-4
+    )
     made = run.circuit()
     pairs = zip(run.tokens, hl.open("stories")(made.second).tokens, strict=True)
     assert sum(own != other for own, other in pairs) == 1

@@ -29,6 +29,7 @@ PAGES = (
     "Beam search",
     "Tokens",
     "Logit lens",
+    "Circuit",
     "Contributions",
     "Ablation",
     "Patching",

@@ -36,13 +36,25 @@ def kept(key: str, made_with: object, begin: Callable[[], Kept]) -> Kept:
 
 
 def draw(
-    work: Work, figures: Callable[[], object], said: Callable[[], str], key: str = "gradual"
+    work: Work,
+    figures: Callable[[], object],
+    said: Callable[[], str],
+    key: str = "gradual",
+    *,
+    is_above: bool = False,
 ) -> None:
-    """The figures, with a piece more each time, and below them, in sight, how far it has come.
+    """The figures, with a piece more each time, and how far it has come: below, or above them.
 
     A page that is opened, or clicked on, is drawn with what is there: nobody waits for a piece.
     """
     before: set[str] | None = None
+
+    def both() -> None:
+        if is_above:
+            _bar(work, said(), key)
+        figures()
+        if not is_above:
+            _bar(work, said(), key)
 
     def step() -> None:
         nonlocal before
@@ -50,8 +62,7 @@ def draw(
             if state.unsettled() - before:
                 notices.run_again()  # a click in a fragment runs the fragment alone
             work.advance(TICK_SECONDS)
-        figures()
-        _bar(work, said(), key)
+        both()
         before = state.unsettled()
         if not work.is_running:
             notices.run_again()  # the clock of the fragment stops with the whole page
@@ -60,8 +71,7 @@ def draw(
         st.fragment(notices.guarded(step), run_every=PAUSE_SECONDS)()
         return
     with st.container():
-        figures()
-        _bar(work, said(), key)
+        both()
 
 
 def fill(filling: Filling, figures: Callable[[], object], key: str = "gradual") -> None:

@@ -27,7 +27,7 @@ ABOUT = {
     ),
     "stream": (
         *("Transformer block", "Why the residual?", "Logit lens"),
-        *("Contributions", "Ablation", "Patching"),
+        *("Circuit", "Contributions", "Ablation", "Patching"),
     ),
     "end": ("Next token", "Masked language model", "Translation", "Vision", "Beam search"),
 }

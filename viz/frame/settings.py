@@ -202,6 +202,13 @@ PATCH_STACK = named("patch_stack", "Values of", STACKS, "Patching")
 PUTS = {"first": "first into second", "second": "second into first"}
 RESTORE = named("restore", "Put", PUTS, "Patching")
 PATCH = Choice[str]("patch", "Cell", "", page="Patching", follows=True)
+CIRCUIT_EDGES = Number("circuit_edges", "Strongest edges", 40, 1, 20_000, page="Circuit")
+CIRCUIT_EDGE = Text("circuit_edge", "Chosen edge", "", page="Circuit")
+WHICH_EDGES = {"strongest": "strongest", "pruned": "pruned"}
+ELSEWHERE_1 = Text("elsewhere_1", "Sentence 1", "", page="Circuit", follows=True)
+ELSEWHERE_2 = Text("elsewhere_2", "Sentence 2", "", page="Circuit", follows=True)
+ELSEWHERE_3 = Text("elsewhere_3", "Sentence 3", "", page="Circuit", follows=True)
+CIRCUIT_WHICH = named("circuit_which", "Edges", WHICH_EDGES, "Circuit")
 MEASURES = {
     "weights": "weight",
     "norms": "value-weighted norm",

@@ -61,26 +61,29 @@ def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
         return logits_at(model, as_given(given), position)[0].float().cpu().numpy()
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def with_alike_words(
-    handle: ModelHandle, text: str, ids: Ids, places: tuple[int, ...]
-) -> tuple[str, ...]:
-    """Texts of as many tokens, each with one word exchanged for one alike: a few of them.
-
-    Alike are tokens whose embeddings have the largest cosine. ids: those of the text.
-    """
+@st.cache_data(max_entries=256, show_spinner=False)
+def alike(handle: ModelHandle, token: int) -> tuple[int, ...]:
+    """The tokens whose embeddings have the largest cosine with that of one, the nearest first."""
     model = runs.runnable(handle).model
     if isinstance(model, AdoptedModel):
         table = model.token_table
     else:
         table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
     unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
-    tried = (
-        (place, token)
-        for place in places
-        for token in torch.topk(unit @ unit[ids[place]], 1 + MOST_ALIKE).indices.tolist()
-    )
+    nearest = torch.topk(unit @ unit[token], 1 + MOST_ALIKE).indices.tolist()
+    return tuple(one for one in nearest if one != token)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def with_alike_words(
+    handle: ModelHandle, text: str, ids: Ids, places: tuple[int, ...]
+) -> tuple[str, ...]:
+    """Texts of as many tokens, each with one word exchanged for one alike: a few of them.
+
+    ids: those of the text.
+    """
     tokenizer = runs.tokenizer(handle)
+    tried = ((place, token) for place in places for token in alike(handle, ids[place]))
     made = (with_token(tokenizer, ids, place, token) for place, token in tried)
     return tuple(islice((text for text in made if text), MOST_MADE))
 

@@ -1,13 +1,16 @@
 """Edges: all of them estimated, layer by layer, and exact effects of some."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from model.analysis.branching import MOST_AT_ONCE, check_gradients, logits_at
+from model.analysis.exact import Filling
 from model.analysis.interventions import n_at_once
+from model.analysis.metrics import DIFFERENCE
 from model.analysis.paths.terms import (
     ANSWER,
     HEAD,
@@ -27,7 +30,8 @@ from model.tap import Gradients, attach
 from model.work import Work
 
 MOST_EDGES = 20_000  # of the strongest, which are kept
-MOST_CELLS = 60_000_000  # of the estimates of one kind in one layer
+MOST_CELLS = 12_000_000  # of the estimates of one kind in one layer
+MOST_LIKELY = 4  # tokens that a cut names
 MOST_EXPONENT = 80.0  # beyond which e^x leaves float32
 
 
@@ -129,15 +133,13 @@ def _estimated(
     at = slopes[paths.address(layer, "attn.z")]  # (H, T, Dh)
     pattern = attention_pattern(base.scores[layer])
     says = torch.einsum("htd,hsd->hts", at, own_v)  # what each value says of the answer
-    rest = says - (at * base.z[layer]).sum(dim=-1, keepdim=True)
     streams = base.resid_pre[layer] + paths.moved[: paths.n_writers(layer)]
     q, k, v = paths.reads(layer, streams)  # (W, H, T, Dh)
 
     bent = base.scores[layer] + scale * torch.einsum("whtd,hsd->whts", q - own_q, own_k)
     yield Q, _numpy(-((attention_pattern(bent) - pattern) * says).sum(dim=-1))
     raised = scale * torch.einsum("htd,whsd->whts", own_q, k - own_k)
-    gain = pattern * torch.expm1(raised.clamp(max=MOST_EXPONENT))
-    yield K, _numpy(-gain / (1 + gain) * rest)
+    yield K, _numpy(_of_raised(pattern, says, raised))
     yield V, _numpy(-pattern * torch.einsum("htd,whsd->whts", at, v - own_v))
     moved = paths.moved[: paths.n_writers(layer, MLP)]
     writer, token = moved.abs().sum(dim=-1).nonzero(as_tuple=True)
@@ -148,6 +150,21 @@ def _estimated(
     yield MLP, _numpy(guess)
 
 
+def _of_raised(pattern: Tensor, says: Tensor, raised: Tensor) -> Tensor:
+    """What the answer loses where the score of one key is raised by so much, (W, H, Tq, Tk).
+
+    pattern, says: (H, Tq, Tk), what each key has and what its value says of the answer. What the
+    others have is summed without the largest: 1 − p of a sharp head is but rounding.
+    """
+    is_most = pattern > 0.5
+    less = pattern.masked_fill(is_most, 0)
+    others = torch.where(is_most, less.sum(dim=-1, keepdim=True), 1 - pattern)
+    heard, without = ((x * says).sum(dim=-1, keepdim=True) for x in (pattern, less))
+    rest = torch.where(is_most, others * says - without, says - heard)
+    raised = raised.clamp(-MOST_EXPONENT, MOST_EXPONENT)
+    return -pattern * raised.expm1() / (others + pattern * raised.exp()) * rest
+
+
 def _numpy(value: Tensor) -> np.ndarray:
     return value.double().cpu().numpy()
 
@@ -155,26 +172,59 @@ def _numpy(value: Tensor) -> np.ndarray:
 # --- exact --------------------------------------------------------------------------------------
 
 
+class Cut(NamedTuple):
+    """What is most likely with an edge and without it, some tokens by their ids."""
+
+    ids: list[int]
+    before: list[float]
+    after: list[float]
+
+
+class Exact(Filling):
+    """What the answer loses when each of these edges alone carries the other text's term, (N,).
+
+    edges: (N, 6). cuts: by its number, of each edge that is exact.
+    """
+
+    def __init__(self, paths: Paths, edges: np.ndarray, estimates: np.ndarray) -> None:
+        self.paths, self.edges = paths, edges
+        self.cuts: dict[int, Cut] = {}
+        places = list(zip(edges[:, LAYER].tolist(), (edges[:, KIND] == MLP).tolist(), strict=True))
+        at_once = n_at_once(paths.pair.base, MOST_AT_ONCE)
+        super().__init__(estimates, places, self._lost, at_once)
+
+    def _lost(self, cells: Sequence[int]) -> np.ndarray:
+        """The effects of some edges of one place, by their numbers."""
+        logits = _logits_without(self.paths, self.edges[cells])
+        self.cuts |= zip(cells, _cuts(self.paths, logits), strict=True)
+        return self.paths.whole - _numpy(self.paths.pair.metric.of(logits))
+
+
 def effects(paths: Paths, edges: np.ndarray) -> np.ndarray:
-    """What the answer loses when each of these edges alone carries the other text's term, (N,)."""
-    found = np.zeros(len(edges))
-    is_mlp = edges[:, KIND] == MLP
-    for layer in np.unique(edges[:, LAYER]):
-        for of_mlp in (False, True):
-            mine = np.flatnonzero((edges[:, LAYER] == layer) & (is_mlp == of_mlp))
-            size = n_at_once(paths.pair.base, MOST_AT_ONCE)
-            for first in range(0, len(mine), size):
-                some = mine[first : first + size]
-                found[some] = paths.whole - _metrics(paths, edges[some])
-    return found
+    """The effects of edges, all of them, (N,)."""
+    exact = Exact(paths, edges, np.zeros(len(edges)))
+    exact.finish()
+    return exact.exact
+
+
+def _cuts(paths: Paths, logits: Tensor) -> list[Cut]:
+    """logits: (n, V), without an edge each."""
+    metric, probs = paths.pair.metric, paths.probs
+    asked = [metric.answer, metric.other] if metric.kind == DIFFERENCE else [metric.answer]
+    first = [*asked, *probs.topk(MOST_LIKELY).indices.tolist()]
+    cuts = []
+    for after in logits.softmax(dim=-1):
+        ids = list(dict.fromkeys([*first, *after.topk(MOST_LIKELY).indices.tolist()]))
+        cuts.append(Cut(ids, probs[ids].tolist(), after[ids].tolist()))
+    return cuts
 
 
 @torch.inference_mode()
-def _metrics(paths: Paths, edges: np.ndarray) -> np.ndarray:
-    """The metric with each of these edges moved alone, all into one kind of part of one layer."""
+def _logits_without(paths: Paths, edges: np.ndarray) -> Tensor:
+    """Logits (n, V) with each of these edges moved alone, all into one kind of part of a layer."""
     layer, kind = edges[0, [LAYER, KIND]]
     if kind == ANSWER:
-        return _numpy(paths.score(paths.base.last[-1] + paths.moved[edges[:, WRITER], -1]))
+        return paths.pair.model.read_out(paths.base.last[-1] + paths.moved[edges[:, WRITER], -1])
     if kind == MLP:
         part, new = "ffn_out", _fed(paths, edges)
         places = [(query,) for query in edges[:, QUERY].tolist()]
@@ -183,7 +233,7 @@ def _metrics(paths: Paths, edges: np.ndarray) -> np.ndarray:
         places = [tuple(x) for x in edges[:, [HEAD, QUERY]].tolist()]
     addresses = [paths.address(layer, part)] * len(edges)
     changes = list(zip(places, new, strict=True))
-    return _numpy(paths.pair.metric.of(paths.branches.logits(addresses, changes)))
+    return paths.branches.logits(addresses, changes)
 
 
 def _fed(paths: Paths, edges: np.ndarray) -> Tensor:

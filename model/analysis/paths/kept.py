@@ -1,5 +1,7 @@
 """Circuits: what some edges alone keep of an answer, for the strongest k, and pruned."""
 
+import time
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -44,7 +46,10 @@ def kept_only(paths: Paths, edges: np.ndarray) -> float:
             moved[at] = torch.einsum("nd,nde->ne", change, weights[heads[:, 0]])
         rows = edges[(edges[:, LAYER] == layer) & is_mlp]
         if len(rows):
-            streams, at = base.resid_mid[layer].clone(), torch.as_tensor(rows[:, QUERY])
+            streams, at = (
+                base.resid_mid[layer].clone(),
+                torch.as_tensor(rows[:, QUERY], device=moved.device),
+            )
             streams.index_add_(0, at, moved[rows[:, WRITER], rows[:, QUERY]])
             fed = paths.feeds(int(layer), streams) - base.ffn_out[layer]
             moved[paths.n_writers(int(layer), MLP)] = fed
@@ -98,9 +103,11 @@ class Curve(Work):
         self.paths, self.edges = paths, edges
         self.sizes: list[int] = []
         self.shares: list[float] = []
-        grown = np.geomspace(1, len(edges), 2 + int(np.log(len(edges)) / np.log(GROWTH)))
-        self._left = sorted({*grown.astype(int).tolist(), len(edges)}, reverse=True)
-        self._n = len(self._left)
+        n = max(1, len(edges))
+        grown = np.geomspace(1, n, 2 + int(np.log(n) / np.log(GROWTH)))
+        sizes = {*grown.astype(int).tolist(), n} if len(edges) else set()
+        self._left = sorted(sizes, reverse=True)
+        self._n = max(1, len(sizes))
 
     @property
     def progress(self) -> float:
@@ -135,7 +142,7 @@ class Pruning(Work):
 
     def __init__(self, paths: Paths, edges: np.ndarray) -> None:
         """ValueError where the edges do not keep the difference to begin with."""
-        self.paths, self.edges = paths, connected(edges, paths.n_heads)
+        self.paths, self.edges = paths, edges[on_ways(edges, paths.n_heads)]
         self.share = paths.share(kept_only(paths, self.edges))
         if not ENOUGH <= self.share <= TOO_MUCH:
             raise ValueError(
@@ -143,45 +150,52 @@ class Pruning(Work):
                 f"that keep {ENOUGH} to {TOO_MUCH}"
             )
         self._size, self._at = max(1, len(self.edges) // 2), len(self.edges)
-        self._n_runs, self._n_expected = 0, 3 * len(self.edges)
+        self._n_runs, self._n_expected, self._seconds = 0, 3 * len(self.edges), 0.0
 
     @property
     def progress(self) -> float:
         """About how far it is, 0 to 1: how many runs there will be is not known."""
         return min(1.0, self._n_runs / self._n_expected)
 
+    @property
+    def seconds_left(self) -> float:
+        """About as long as the rest takes; NaN before the first run."""
+        left = max(0, self._n_expected - self._n_runs)
+        return left * self._seconds / self._n_runs if self._n_runs else float("nan")
+
     def go_on(self) -> bool:
         """Try to do without a piece, the weakest first; smaller pieces once all were tried."""
-        start = max(0, self._at - self._size)
+        start, begun = max(0, self._at - self._size), time.monotonic()
         rest = np.delete(self.edges, np.s_[start : self._at], axis=0)
         self._n_runs += 1
-        left = connected(rest, self.paths.n_heads)
+        left = rest[on_ways(rest, self.paths.n_heads)]
         share = self.paths.share(kept_only(self.paths, left)) if len(left) else 0.0
         if ENOUGH <= share <= TOO_MUCH:
             self.edges, self.share = left, share
+        self._seconds += time.monotonic() - begun
         self._at = min(start, len(self.edges))
         if self._at == 0:
             self._size, self._at = self._size // 2, len(self.edges)
         return self._size > 0
 
 
-def connected(edges: np.ndarray, n_heads: int) -> np.ndarray:
-    """Edges that lie on a way from a word to the answer, in their order.
+def on_ways(edges: np.ndarray, n_heads: int) -> np.ndarray:
+    """Which edges lie on a way from a word to the answer, (N,) bool.
 
     What nobody reads changes no run, nor does what a part writes that reads nothing.
     """
-    left = edges
+    writes, reads = _written(edges, n_heads), _numbers(edges[:, WRITER], edges[:, KEY])
+    stays = np.ones(len(edges), bool)
     while True:
-        writes = _writes(left, n_heads)
-        is_read = np.isin(writes, _numbers(left[:, WRITER], left[:, KEY]))
-        is_written = np.isin(_numbers(left[:, WRITER], left[:, KEY]), writes)
-        stays = (is_read | (left[:, KIND] == ANSWER)) & (is_written | (left[:, WRITER] == 0))
-        if stays.all():
-            return left
-        left = left[stays]
+        is_read = np.isin(writes, reads[stays]) | (edges[:, KIND] == ANSWER)
+        is_written = np.isin(reads, writes[stays]) | (edges[:, WRITER] == 0)
+        left = stays & is_read & is_written
+        if left.sum() == stays.sum():
+            return stays
+        stays = left
 
 
-def _writes(edges: np.ndarray, n_heads: int) -> np.ndarray:
+def _written(edges: np.ndarray, n_heads: int) -> np.ndarray:
     """The writer at a token that each edge's reader is, as one number."""
     own = np.where(edges[:, KIND] == MLP, n_heads, edges[:, HEAD])
     return _numbers(1 + edges[:, LAYER] * (n_heads + 1) + own, edges[:, QUERY])

@@ -97,6 +97,12 @@ class Paths:
         """The metric of the other text."""
         return float(self.score(self.source.last[-1]))
 
+    @cached_property
+    def probs(self) -> Tensor:
+        """What the text itself makes likely, (V,)."""
+        with torch.inference_mode():
+            return self.pair.model.read_out(self.base.last[-1]).softmax(dim=-1)
+
     def share(self, metric: float) -> float:
         """F: 0 as in the other text, 1 as in this one."""
         return (metric - self.other) / (self.whole - self.other)

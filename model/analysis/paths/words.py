@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis.paths.edges import Exact
 from model.analysis.paths.terms import (
     ANSWER,
     HEAD,
@@ -14,18 +15,18 @@ from model.analysis.paths.terms import (
     MLP,
     QUERY,
     WRITER,
-    Paths,
 )
 
 KINDS = ("q", "k", "v")
 Rows = list[dict[str, Any]]
 
 
-def rows(paths: Paths, edges: np.ndarray, effects: np.ndarray, tokens: Sequence[str]) -> Rows:
-    """Each edge: who writes, at which token, who reads it, at which token, and its effect."""
+def rows(exact: Exact, tokens: Sequence[str]) -> Rows:
+    """Each edge: who writes, at which token, who reads it, at which token; the largest first."""
+    order = np.argsort(-np.abs(exact.exact), kind="stable")
     return [
         {
-            "writer": paths.writer_name(edge[WRITER]),
+            "writer": exact.paths.writer_name(edge[WRITER]),
             "at": edge[KEY],
             "token": tokens[edge[KEY]],
             "reader": _reader(edge),
@@ -33,7 +34,7 @@ def rows(paths: Paths, edges: np.ndarray, effects: np.ndarray, tokens: Sequence[
             "query_token": tokens[edge[QUERY]],
             "effect": float(effect),
         }
-        for edge, effect in zip(edges.tolist(), effects, strict=True)
+        for edge, effect in zip(exact.edges[order].tolist(), exact.exact[order], strict=True)
     ]
 
 

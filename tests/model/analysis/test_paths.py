@@ -5,13 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from model import reference
 from model.analysis.exact import spearman
 from model.analysis.metrics import Metric
 from model.analysis.patching import Pair, metric_between
-from model.analysis.paths.edges import Edges, effects
-from model.analysis.paths.kept import Curve, Pruning, connected, kept_only
+from model.analysis.paths.circuit import Circuit
+from model.analysis.paths.edges import Edges, _of_raised, effects
+from model.analysis.paths.kept import Curve, Pruning, kept_only, on_ways
+from model.analysis.paths.others import at_random, on_another
 from model.analysis.paths.terms import (
     ANSWER,
     HEAD,
@@ -283,7 +286,7 @@ def test_every_edge_keeps_all_and_none_keeps_nothing(folder: Path) -> None:
 def test_a_circuit_is_what_its_readers_make_of_what_is_kept(folder: Path, n: int) -> None:
     found = found_in(folder)
     edges = all_of(found).edges[:n]
-    assert len(connected(edges, 3)) > 0
+    assert on_ways(edges, 3).any()
     np.testing.assert_allclose(kept_only(found, edges), circuit_by_hand(folder, edges), atol=1e-5)
 
 
@@ -294,8 +297,8 @@ def test_what_is_not_read_or_reads_nothing_is_no_part_of_a_circuit() -> None:
     unread = [0, V, 0, 6, 2, 0]
     unfed = [1, ANSWER, 0, 6, 6, 3]
     edges = np.array([embed_to_head, head_to_mlp, mlp_to_answer, unread, unfed])
-    assert connected(edges, 3).tolist() == [embed_to_head, head_to_mlp, mlp_to_answer]
-    assert len(connected(edges[[0, 1]], 3)) == 0
+    assert edges[on_ways(edges, 3)].tolist() == [embed_to_head, head_to_mlp, mlp_to_answer]
+    assert not on_ways(edges[[0, 1]], 3).any()
 
 
 def test_a_curve_ends_with_all_and_pruning_keeps_the_difference(folder: Path) -> None:
@@ -313,7 +316,74 @@ def test_a_curve_ends_with_all_and_pruning_keeps_the_difference(folder: Path) ->
     assert len(pruning.edges) < len(edges) / 2
     assert 0.9 <= pruning.share <= 1.1
     assert pruning.share == found.share(kept_only(found, pruning.edges))
-    assert len(connected(pruning.edges, 3)) == len(pruning.edges)
+    assert on_ways(pruning.edges, 3).all()
+
+
+def test_a_circuit_comes_in_part_by_part_and_is_pruned_on_request(folder: Path) -> None:
+    found = found_in(folder)
+    circuit, edges = Circuit(found, 9), all_of(found)
+    (first,) = np.unique(circuit.strongest.edges[:, KIND])
+    assert first == ANSWER and not circuit.strongest.is_known.any()
+    circuit.finish()
+    strongest = circuit.strongest
+    assert strongest.edges.tolist() == edges.edges[:9].tolist()
+    np.testing.assert_allclose(strongest.exact, effects(found, edges.edges[:9]), atol=1e-6)
+    assert (circuit.curve.sizes[-1], len(circuit.pruned.edges)) == (edges.n_all, 0)
+    circuit.prune()
+    assert not circuit.is_done
+    assert len(circuit.pruned.edges) > 0
+    circuit.finish()
+    assert circuit.share == found.share(kept_only(found, circuit.pruned.edges))
+    assert circuit.pruned.is_done
+    np.testing.assert_allclose(
+        circuit.pruned.exact, effects(found, circuit.pruned.edges), atol=1e-6
+    )
+
+
+def test_what_edges_keep_elsewhere_is_a_circuit_of_the_other_texts(folder: Path) -> None:
+    """The same words are exchanged in the other text; its answers are its own."""
+    found = found_in(folder)
+    edges = all_of(found).edges
+    ids, exchanged = [3, 1, 4, 8, 5, 9, 0], [3, 1, 7, 8, 5, 6, 0]
+    pair = found.pair
+    metric = metric_between(pair.model, ids, exchanged, 6, "difference", None, None)
+    other = paths(Pair(pair.model, ids, exchanged, metric))
+    kept = on_another(found, edges[:40], ids)
+    assert (kept.answer, kept.against) == (metric.answer, metric.other)
+    assert kept.share == pytest.approx(other.share(kept_only(other, edges[:40])))
+    assert on_another(found, edges, ids).share == pytest.approx(1, abs=1e-3)
+    with pytest.raises(ValueError, match="2 tokens; the first text has 7: take as many"):
+        on_another(found, edges, [3, 1])
+    few = [at_random(found, edges, 5, seed) for seed in range(4)]
+    assert few == [at_random(found, edges, 5, seed) for seed in range(4)]
+    assert at_random(found, edges, len(edges) + 9) == pytest.approx(1, abs=1e-3)
+
+
+def test_what_is_likely_with_and_without_an_edge_is_what_its_effect_is_of(folder: Path) -> None:
+    found = found_in(folder)
+    circuit = Circuit(found, 20)
+    circuit.finish()
+    logits = found.pair.model.read_out(found.base.last[-1]).detach()
+    whole = logits.softmax(dim=-1).numpy()
+    for number, cut in circuit.strongest.cuts.items():
+        answer, other = (cut.ids.index(token) for token in (METRIC.answer, METRIC.other))
+        np.testing.assert_allclose(cut.before, whole[cut.ids], atol=1e-6)
+        before, after = (np.log(row[answer] / row[other]) for row in (cut.before, cut.after))
+        assert before - after == pytest.approx(circuit.strongest.exact[number], abs=1e-4)
+        assert whole.argmax() in cut.ids
+
+
+def test_of_a_sharp_head_each_key_is_estimated_as_it_runs() -> None:
+    """Also where a weight rounds to one, and where a key stands alone."""
+    scores = torch.tensor([[[0.0, -torch.inf], [0.0, -40.0], [0.0, -3.0], [90.0, 0.0]]])
+    says, raised = torch.tensor([[[2.0, -1.0]]]).expand(1, 4, 2), torch.full((1, 1, 4, 2), -60.0)
+    found = _of_raised(scores.softmax(dim=-1), says, raised)
+    whole = scores.double().softmax(dim=-1)
+    for key in range(2):
+        bent = scores.double().clone()
+        bent[..., key] -= 60
+        lost = ((whole - bent.softmax(dim=-1)) * says).sum(dim=-1)
+        np.testing.assert_allclose(found[0, ..., key], lost, atol=1e-6)
 
 
 @pytest.mark.parametrize(

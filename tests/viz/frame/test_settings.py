@@ -97,6 +97,8 @@ PLACES = [
     Place("Scaling", {"scaling_compute": 21.5, "scaling_law": "kaplan", "scaling_times": -2},
           {"scene": "equal"}),
     Place("Scaling", {"scaling_counted": "all"}, {"scene": "own"}),
+    Place("Circuit", {"circuit_edges": 21, "circuit_edge": "5.4.0.6.6.45",
+                      "circuit_which": "pruned"}, {"sentence": GIRL}),
     Place("Patching", {"restore": "second"}, {"sentence": GIRL}),
     Place("Patching", {"patch": "resid_pre.2.1"},
           {"sentence": GIRL}),
@@ -148,6 +150,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
         "lab_against",
         "lab_curve",
     }  # where a training is
+    elsewhere |= {"elsewhere_1", "elsewhere_2", "elsewhere_3"}  # once a circuit is there
     assert set(names) | FOLLOWING | elsewhere == set(SETTINGS)
 
 

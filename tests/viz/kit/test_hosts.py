@@ -144,12 +144,19 @@ def test_a_saved_file_says_why_it_cannot_draw(
     [
         (made.rotor, "[role=figure][aria-label^='dot product']", "input", "ArrowRight", "−3"),
         (made.by_hand, "[role=group][aria-label=Steps]", "[tabindex='0']", "End", "column 2"),
+        (
+            made.circuit,
+            "[aria-label^='Circuit of t8 rather than t11']",
+            ".hl-edges button",
+            "Enter",
+            "Without it the logit difference",
+        ),
         (made.editor, "[aria-label^='Pattern of L1 H2']", ".hl-map", "Home", f"{ALONE}.*“The”"),
         (made.pad, "[aria-label^='Probability']", "svg[role=img]", "End", f"{ALONE}.*patch 1,0"),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
         (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
     ],
-    ids=["rotation", "by_hand", "mask_editor", "digit_pad", "pickers", "figure"],
+    ids=["rotation", "by_hand", "circuit", "mask_editor", "digit_pad", "pickers", "figure"],
 )
 def test_each_part_opens_from_a_file_and_is_for_everybody(
     alone: Page,

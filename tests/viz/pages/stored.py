@@ -20,7 +20,7 @@ from viz.frame.view import View
 from viz.pages.ideas import positions
 
 FILE = Path(__file__).parent / "stored.txt"
-SCHEME, FILLING = "positions-rope", ("Ablation", "Explanation", "Patching")
+SCHEME, FILLING = "positions-rope", ("Ablation", "Circuit", "Explanation", "Patching")
 ROUNDING = 1e-3  # what is smaller may be another number elsewhere
 Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
 PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]

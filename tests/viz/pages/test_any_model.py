@@ -81,7 +81,8 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
-    "Ablation", "Patching", "Positional encoding", "Masks", "Why √d?", "Attention by hand", "Order",
+    "Ablation", "Circuit", "Patching", "Positional encoding", "Masks", "Why √d?", "Order",
+    "Attention by hand",
     "Contributions", "Explanation", "Embeddings and similarity", "Multi-head attention", "Diagram",
     "Cost", "Transformer block",
 )  # fmt: skip

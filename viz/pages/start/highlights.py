@@ -1,4 +1,4 @@
-"""Three highlights of a sentence, each the extreme of a measure and a link to its view."""
+"""Highlights of a sentence, each with what was measured and a link to its view."""
 
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
@@ -18,8 +18,8 @@ Highlight = tuple[Said, Said, str]  # its title, what the numbers say, and the a
 
 
 def highlights(view: View) -> list[Highlight]:
-    """A copy that a head looks for, the layer that has the answer, and the heaviest arrow."""
-    of_all = (_induction(view), _settled(view), _most_carried(view))
+    """A copy that a head looks for, the layer that has the answer, the heaviest arrow, the way."""
+    of_all = (_induction(view), _settled(view), _most_carried(view), _circuit(view))
     return [one for one in of_all if one is not None]
 
 
@@ -88,6 +88,18 @@ def _most_carried(view: View) -> Highlight | None:
         f"{weight}, times its value through W_O.",
     ]
     return f"{_name(view, edge)} carries most", said, _cell(view, edge)
+
+
+def _circuit(view: View) -> Highlight | None:
+    """How the most likely next token comes about; None of a model or a text without a circuit."""
+    if not view.offers >= {"answers", "edits", "decoder", "vocabulary"} or len(view.tokens) < 2:
+        return None
+    last = len(view.tokens) - 1
+    answer = int(view.run.trace.logits[last].argmax())
+    p = f"p {equals(probability_of(view.run, last, answer), 2)}"
+    said = f"The most likely next token, {p}: which words lead to it, by which heads and MLPs."
+    word = Word(visible(runs.vocabulary(view.handle)[answer]))
+    return ["How “", word, "” comes about"], said, links.to(view, "Circuit")
 
 
 def _token(view: View, place: int) -> list[Piece]:

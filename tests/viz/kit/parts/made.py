@@ -1,17 +1,24 @@
 """What each part is told, small, for tests of several of them."""
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from model.capture import capture_image
-from tests.model.builders import tiny_vision
+from model.analysis.metrics import Metric
+from model.analysis.patching import Pair
+from model.analysis.paths.circuit import Circuit
+from model.analysis.paths.terms import paths
+from model.capture import capture, capture_image
+from model.trace import Trace
+from tests.model.builders import tiny_model, tiny_vision
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
 from viz.kit.parts.attention import STATE, attention_part
 from viz.kit.parts.by_hand import by_hand_part
+from viz.kit.parts.circuit import circuit_part
 from viz.kit.parts.digit_pad import Shipped, digit_pad_part
 from viz.kit.parts.figure import figure_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
@@ -98,6 +105,22 @@ def chart() -> Part:
     return figure_part(
         go.Figure(go.Bar(y=[1])).to_json(), 450, name="bar", alt="A bar.", image_format="png"
     )
+
+
+@cache
+def found_circuit() -> tuple[Trace, Trace, Circuit]:
+    """Both runs of an untrained model, and all that leads to the answer of the first."""
+    model, first, second = tiny_model(), [3, 1, 4, 1, 5, 9, 2], [3, 1, 7, 1, 5, 6, 2]
+    both = [capture(model, ids, [f" t{i}" for i in ids]) for ids in (first, second)]
+    found = Circuit(paths(Pair(model, first, second, Metric("difference", 6, 8, 11))))
+    found.finish()
+    return *both, found
+
+
+def circuit(**settings: object) -> Part:
+    """The strongest edges of an untrained model; tokens are called by their ids."""
+    first, second, found = found_circuit()
+    return circuit_part(first, second.tokens, found, " t{}".format, settings)
 
 
 INSTRUMENTS = {

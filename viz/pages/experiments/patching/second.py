@@ -47,9 +47,10 @@ def pair_of(view: View) -> Pair | None:
     return next((pair for pair in pairs() if (pair.clean, pair.model) == here), None)
 
 
-def draw_pairs() -> None:
-    """The list of pairs to choose from."""
-    options = [Option(pair.title, pair.title) for pair in pairs()]
+def draw_pairs(architecture: str = "") -> None:
+    """The list of pairs to choose from, all or those for a kind of model."""
+    offered = [x for x in pairs() if architecture in ("", runs.architecture_of(x.model))]
+    options = [Option(pair.title, pair.title) for pair in offered]
     picker = Picker(PAIR, "Pairs", options, "", placeholder="choose one")
     controls.pickers("pickers-pair", picker, on_change=_take_over)
 

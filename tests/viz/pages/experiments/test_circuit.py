@@ -1,0 +1,94 @@
+"""Protects the page Circuit: it asks for what both texts make likely, and refuses in a line."""
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis.metrics import Metric, telling_tokens
+from model.analysis.patching import Pair
+from model.analysis.paths.circuit import Circuit
+from model.analysis.paths.terms import paths
+from tests.viz.apps import chosen, faultless, finished, lines, open_page, tables_shown
+from tests.viz.builders import stories, stories_trace
+
+GIRL, BOY = "The girl lost the ball, so", "The boy lost the ball, so"
+
+
+def sent(app: AppTest) -> dict[str, Any]:
+    """What the browser is told of the circuit."""
+    live = [x for x in app.get("bidi_component") if x.proto.component_name == "headlight_live"]
+    (told,) = (json.loads(element.proto.json) for element in live)
+    return told["spec"]
+
+
+def by_hand(first: str, second: str) -> Circuit:
+    """The circuit computed beside the page."""
+    both = [stories_trace(text) for text in (first, second)]
+    n = len(both[0].tokens)
+    metric = Metric("difference", n - 1, *telling_tokens(*(x.logits[-1] for x in both)))
+    ids = [x.ids.tolist() for x in both]
+    found = Circuit(paths(Pair(stories().decoder, *ids, metric)))
+    found.finish()
+    return found
+
+
+def test_the_page_has_the_circuit_of_both_sentences() -> None:
+    app = faultless(finished(open_page("Circuit", sentence=GIRL, second=BOY)))
+    spec, found = sent(app), by_hand(GIRL, BOY)
+    assert spec["n_all"] == found.all.n_all
+    assert [spec["answer"], spec["against"]] == ["she", "he"]
+    assert spec["strongest"]["at"] == found.strongest.edges[:100].tolist()
+    exact = found.strongest.exact[:100]
+    assert spec["strongest"]["effects"] == pytest.approx(exact, abs=1e-4)
+    assert spec["curve"]["shares"] == pytest.approx(found.curve.shares, abs=1e-4)
+    assert all(spec["strongest"]["exact"])
+    (line,) = [x for x in lines(app, "aside") if "edges are estimated" in x]
+    assert line.startswith(f"All {found.all.n_all:,} edges")
+
+
+def test_it_is_pruned_where_an_address_or_a_person_asks_for_it() -> None:
+    app = open_page("Circuit", sentence=GIRL, second=BOY, circuit_which="pruned")
+    faultless(finished(app))
+    spec = sent(app)
+    assert 0.9 <= spec["pruned"]["share"] <= 1.1
+    assert spec["pruned"]["n"] < 300
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ({"sentence": GIRL, "second": GIRL}, "both texts are the same"),
+        ({"sentence": GIRL, "second": "A man."}, "tokens"),
+        ({"sentence": GIRL, "second": BOY, "answer": "5", "instead": "5"}, ""),
+        ({"sentence": "The", "second": "A"}, ""),
+    ],
+)
+def test_what_has_no_circuit_is_a_line(query: dict[str, str], says: str) -> None:
+    app = open_page("Circuit", **query)
+    assert not app.exception
+    assert not says or any(says in x for kind in ("error", "note") for x in lines(app, kind))
+
+
+def test_another_answer_is_another_circuit() -> None:
+    app = finished(open_page("Circuit", sentence=GIRL, second=BOY))
+    chosen(app, metric="logit")
+    finished(app)
+    assert sent(app)["against"] == ""
+
+
+def test_the_same_edges_on_other_sentences() -> None:
+    """Suggested ones have other words; one of another length is a line, an empty one nothing."""
+    app = finished(open_page("Circuit", sentence=GIRL, second=BOY, circuit_edges="100000"))
+    boxes = [box for box in app.text_input if box.label.startswith("Sentence ")]
+    assert boxes[0].value != GIRL and boxes[0].value.split()[1] == "girl"
+    chosen(app, elsewhere_1=GIRL, elsewhere_2="A man.", elsewhere_3=" ")
+    (table,) = tables_shown(app)
+    found, n = by_hand(GIRL, BOY), sent(app)["n_kept"]
+    assert float(table["F"]["Sentence 1"]) == pytest.approx(found.curve.shares[-1], abs=0.01)
+    assert table["answer"]["Sentence 1"] == "“she” rather than “he”"
+    assert "3 tokens; the first text has 7" in table["answer"]["Sentence 2"]
+    assert "Sentence 3" not in table["F"]
+    assert float(table["F"]["As many edges at random"]) == pytest.approx(1, abs=0.01)
+    assert n == found.curve.sizes[-1]

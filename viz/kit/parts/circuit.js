@@ -1,0 +1,379 @@
+// A circuit: which part's term is read where, on the way from the words to an answer. Python gives the
+// edges and what they keep; here they are drawn, chosen and followed.
+
+import { button, check, digits, html, moveSlider, numbered, radios, slider, svg } from "../dom.js";
+import { Instrument, partOf } from "../instrument.js";
+import { drawShares } from "./circuit/curve.js";
+import { byEffect, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
+import { drawCircuit, legendOf } from "./circuit/picture.js";
+import { EdgePanel, edgeList, partWords, wayList } from "./circuit/side.js";
+import { textsOf, wayName } from "./circuit/words.js";
+
+/** @import { Place } from "../instrument.js" */
+/** @import { InstrumentData } from "../wire.js" */
+/** @import { Address, Edge, Line, Node } from "./circuit/graph.js" */
+
+/** Edges as Python says them; see circuit.py. */
+/**
+ * @typedef {object} Edges
+ * @property {number} n
+ * @property {Address[]} at
+ * @property {number[]} effects
+ * @property {boolean[]} exact
+ * @property {([label: string, before: number, after: number][] | null)[]} cuts
+ */
+
+/** @typedef {Edge & {id: string, cut: [string, number, number][] | null}} DrawnEdge */
+
+/**
+ * @typedef {object} CircuitFields
+ * @property {string[]} labels
+ * @property {string[]} axis
+ * @property {string[]} other
+ * @property {[string[], string[]]} tokens of both texts as they are written
+ * @property {string} answer
+ * @property {string} against
+ * @property {number} of_first
+ * @property {number} of_second
+ * @property {number} n_layers
+ * @property {number} n_heads
+ * @property {number} n_all
+ * @property {number} n_kept
+ * @property {Edges & {from: (number | null)[]}} strongest
+ * @property {(Edges & {share: number, is_done: boolean}) | null} pruned
+ * @property {boolean} can_prune where Python does it when it is asked to
+ * @property {{sizes: number[], shares: number[]}} curve
+ * @property {number | null} correlation
+ * @property {[layer: number, head: number][]} heads
+ * @property {{edges: number, edge: string, which: string}} settings
+ */
+
+/** @typedef {InstrumentData & CircuitFields} CircuitData */
+
+const SHARED = [
+  "What both texts share is not in the picture: exchange another word to see it.",
+  "Effects do not add up: of a way each edge counts the whole.",
+  "Another set of edges may do as well, and F may leave 0 to 1 where edges work against each other.",
+];
+
+const MOST_WAYS = 12;
+const NARROW = 860; // pixels, below which all stands in one column
+
+/** @extends {Instrument<CircuitData>} */
+export class Circuit extends Instrument {
+  /** The way that is followed, or none. */
+  way = -1;
+  /** @type {Set<string>} */
+  #unfolded = new Set();
+  #hasPlayed = false;
+
+  /** @param {Place} place */
+  constructor(place) {
+    super(place);
+    this.texts = html("div", { class: "hl-texts" });
+    this.says = html("p", { class: "hl-circuit-says", role: "status" });
+    this.controls = this.#controls();
+    this.curve = svg("svg", { class: "hl-curve", role: "img" });
+    this.picture = svg("svg", { class: "hl-circuit", role: "group" });
+    this.host = html("div", { class: "hl-circuit-host", tabindex: "0" }, this.picture);
+    this.legend = html("p", { class: "hl-caption hl-circuit-legend" });
+    this.chosen = html("section", { class: "hl-chosen", "aria-label": "Chosen" });
+    this.panel = new EdgePanel(this);
+    this.ways = html("section", { "aria-label": "Strongest ways" });
+    this.list = html("section", { "aria-label": "Edges" });
+    const first = html(
+      "div",
+      null,
+      this.texts,
+      html("div", { class: "hl-row" }, ...Object.values(this.controls)),
+      this.says,
+    );
+    const left = html("div", { class: "hl-main" }, first, this.host, this.legend);
+    left.append(html("p", { class: "hl-caption" }, SHARED.join(" ")));
+    const right = html("div", { class: "hl-main" }, this.curve, this.chosen, this.ways);
+    this.root.replaceChildren(html("div", { class: "hl-both" }, left, right, this.list));
+    this.lifetime.watchSize(this.host, () => this.data && this.#draw());
+  }
+
+  #controls() {
+    const kinds = ["strongest", "pruned"].map((name) => ({ name, text: name }));
+    const sizeAt = (/** @type {number} */ i) => this.data?.curve.sizes[i] ?? 0;
+    const field = {
+      bounds: { low: 0, high: 1, step: 1 },
+      value: 0,
+      show: (/** @type {number} */ i) => sizeAt(i).toLocaleString("en"),
+    };
+    return {
+      radio: radios("which", "Edges", kinds, "strongest", (which) => this.#choose(which)),
+      number: slider("Strongest edges", field, (i) => this.#take(sizeAt(i))),
+      play: button("Play", () => this.play()),
+      fold: button("Fold chains", () => this.#fold()),
+    };
+  }
+
+  /** Whether the pruned circuit is shown. */
+  get isPruned() {
+    return Boolean(this.data.pruned) && this.settings.which === "pruned";
+  }
+
+  /** How many of the strongest edges are looked at: a number that was run, where there are such. */
+  get k() {
+    const { sizes } = this.data.curve;
+    return sizes.filter((size) => size <= this.settings.edges).at(-1) ?? this.settings.edges;
+  }
+
+  /** The edges that are drawn, the strongest estimate first. @returns {DrawnEdge[]} */
+  get edges() {
+    const { pruned, strongest } = this.data;
+    const shown = this.isPruned && pruned ? pruned : strongest;
+    const k = this.isPruned ? Infinity : this.k;
+    return shown.at.slice(0, k).map((at, number) => ({
+      at,
+      id: at.join("."),
+      effect: shown.effects[number],
+      isExact: shown.exact[number],
+      isWhole: this.isPruned || (strongest.from[number] ?? Infinity) <= k,
+      cut: shown.cuts[number],
+    }));
+  }
+
+  /** @override */
+  redraw() {
+    const { texts, data } = this;
+    texts.replaceChildren(...textsOf(data));
+    this.#drawControls();
+    this.#draw();
+    const isDone = data.strongest.exact.every(Boolean) && data.curve.sizes.at(-1) === data.n_kept;
+    if (isDone && !this.#hasPlayed) this.play();
+    this.root.dataset.drawn = `${data.key} circuit`;
+  }
+
+  /** From the words to the answer, once. */
+  play() {
+    this.#hasPlayed = true;
+    this.picture.classList.remove("hl-plays");
+    this.picture.getBoundingClientRect(); // so that it begins again
+    this.picture.classList.add("hl-plays");
+  }
+
+  /** @param {string} edge or part; what is chosen already is let go */
+  pick(edge) {
+    this.way = -1;
+    this.set({ edge: this.settings.edge === edge ? "" : edge });
+    this.model.save_changes();
+    if (this.root.clientWidth < NARROW) this.chosen.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {number} way */
+  follow(way) {
+    this.way = this.way === way ? -1 : way;
+    this.set({ edge: "" });
+  }
+
+  #drawControls() {
+    const { curve, pruned, can_prune } = this.data;
+    const { radio, number, play, fold } = this.controls;
+    radio.hidden = !pruned && !can_prune;
+    check(radio, this.settings.which);
+    const so_far = pruned && !pruned.is_done ? ", so far" : "";
+    const [, second] = radio.querySelectorAll("label span");
+    second.textContent = pruned ? `pruned${so_far} to ${pruned.n}` : "pruned";
+    number.hidden = this.isPruned || !curve.sizes.length;
+    const [value, words] = [curve.sizes.indexOf(this.k), this.k.toLocaleString("en")];
+    moveSlider(number, value, { words, high: Math.max(1, curve.sizes.length - 1) });
+    play.hidden = !this.edges.length;
+    fold.hidden = !this.#unfolded.size;
+    const share = this.isPruned ? pruned?.share : curve.shares[value];
+    this.says.replaceChildren(...this.#kept(share));
+    drawShares(this.curve, curve, this.isPruned ? null : this.k, this.palette);
+  }
+
+  /** @param {string} which */
+  #choose(which) {
+    this.way = -1;
+    this.set({ which, edge: "" });
+    this.model.save_changes();
+  }
+
+  /** @param {number} edges */
+  #take(edges) {
+    this.way = -1;
+    this.set({ edges });
+    this.#letGo();
+  }
+
+  #fold() {
+    this.#unfolded.clear();
+    this.redraw();
+    this.#letGo();
+  }
+
+  /** What is chosen and no longer drawn is chosen no more. */
+  #letGo() {
+    if (this.settings.edge && this.chosen.hidden) this.set({ edge: "" });
+  }
+
+  /**
+   * What the edges keep of the difference, in words.
+   *
+   * @param {number | null | undefined} share not known yet
+   */
+  #kept(share) {
+    const { data, edges } = this;
+    const n = this.isPruned ? (data.pruned?.n ?? 0) : this.k;
+    const whole = edges.filter(({ isWhole }) => isWhole).length;
+    const all = `${n.toLocaleString("en")} of ${data.n_all.toLocaleString("en")} edges`;
+    const some = edges.length < n ? "these" : "them";
+    const lie = whole ? `${whole} of ${some} lie` : `None of ${some} lies`;
+    const drawn = edges.length < n ? ` The ${edges.length} strongest are drawn.` : "";
+    const loose = whole < edges.length ? ` ${lie} on a whole way from a word to the answer.` : "";
+    if (share === null || share === undefined) return [`${all}.${drawn}`];
+    return [
+      `${all} keep${n === 1 ? "s" : ""} `,
+      html("b", null, "F = ", numbered(share, "share", 2)),
+      ` of the difference; all others carry the other text.${drawn}${loose}`,
+    ];
+  }
+
+  #draw() {
+    const { data, palette, edges, settings } = this;
+    const graph = graphOf(edges, data, this.#unfolded);
+    const ways = waysOf(edges, data, MOST_WAYS);
+    const lit = this.#lit(edges, graph.nodes, ways);
+    const ends = new Set(
+      [...(lit ?? [])].flatMap(({ at }) => [writerOf(at, data), readerOf(at)].map(graph.drawnAs)),
+    );
+    const isLit = (/** @type {Line} */ line) => !lit || line.edges.some((edge) => lit.has(edge));
+    const width = this.host.clientWidth - 2;
+    const isNodeLit = (/** @type {Node} */ { id }) => !lit || ends.has(id) || id === settings.edge;
+    const acts = {
+      pickLine: (/** @type {Line} */ line) => this.pick(idOf(line.edges[0])),
+      pickNode: (/** @type {Node} */ one) => this.#pickNode(one),
+    };
+    drawCircuit(this.picture, graph, { data, palette, width, isLit, isNodeLit, ...acts });
+    this.picture.classList.remove("hl-plays");
+    this.picture.setAttribute("aria-label", this.#inWords(edges, ways));
+    const hasEstimates = edges.some(({ isExact }) => !isExact);
+    this.legend.replaceChildren(
+      ...legendOf(palette, hasEstimates).map((entry) => html("span", null, entry)),
+    );
+    this.#drawChosen(edges, graph.nodes);
+    this.#drawLists(edges, ways);
+    this.shown = graph;
+  }
+
+  /**
+   * The edges that are lit alone: those of the way, the part or the edge that is chosen.
+   *
+   * @param {DrawnEdge[]} edges
+   * @param {Node[]} nodes
+   * @param {DrawnEdge[][]} ways
+   */
+  #lit(edges, nodes, ways) {
+    const { edge: id } = this.settings;
+    if (ways[this.way]) return new Set(/** @type {Edge[]} */ (ways[this.way]));
+    const edge = edges.find((one) => one.id === id);
+    if (edge) return new Set(/** @type {Edge[]} */ ([edge]));
+    const one = nodes.find((node) => node.id === id);
+    return one
+      ? new Set(/** @type {Edge[]} */ (Object.values(this.#edgesOf(one, edges)).flat()))
+      : null;
+  }
+
+  /**
+   * @param {Node} one
+   * @param {DrawnEdge[]} edges
+   */
+  #edgesOf(one, edges) {
+    const isIn = (/** @type {Node} */ { kind, layer, head, token }) =>
+      kind === one.kind &&
+      token === one.token &&
+      head === one.head &&
+      layer >= one.layer &&
+      layer <= one.last;
+    const [into, from] = [readerOf, writerOf].map((end) =>
+      edges.filter(({ at }) => isIn(end(at, this.data))),
+    );
+    return { reads: into.sort(byEffect), writes: from.sort(byEffect) };
+  }
+
+  /** @param {Node} one */
+  #pickNode(one) {
+    if (one.last > one.layer) this.#unfolded.add(one.id);
+    if (one.last > one.layer) this.redraw();
+    else this.pick(one.id);
+  }
+
+  /**
+   * @param {DrawnEdge[]} edges
+   * @param {Node[]} nodes
+   */
+  #drawChosen(edges, nodes) {
+    const { edge: id } = this.settings;
+    const edge = edges.find((one) => one.id === id);
+    const one = nodes.find((node) => node.id === id);
+    this.chosen.hidden = !edge && !one;
+    if (edge) {
+      this.chosen.replaceChildren(this.panel.node);
+      this.panel.show(edge);
+    } else if (one) this.chosen.replaceChildren(...partWords(this, one, this.#edgesOf(one, edges)));
+  }
+
+  /**
+   * @param {DrawnEdge[]} edges
+   * @param {DrawnEdge[][]} ways
+   */
+  #drawLists(edges, ways) {
+    const { correlation } = this.data;
+    const rho =
+      correlation === null
+        ? ""
+        : ` Rank correlation of estimate and exact: ${digits(correlation, 3)}.`;
+    this.ways.replaceChildren(
+      html("h3", null, "Strongest ways"),
+      html("p", { class: "hl-caption" }, "Beside each the weakest of its edges."),
+      wayList(this, ways),
+    );
+    this.list.replaceChildren(
+      html("h3", null, `${edges.length} edges`),
+      html("p", { class: "hl-caption" }, `What the answer loses without one.${rho}`),
+      edgeList(this, [...edges].sort(byEffect)),
+    );
+  }
+
+  /**
+   * @param {DrawnEdge[]} edges
+   * @param {DrawnEdge[][]} ways
+   */
+  #inWords(edges, ways) {
+    const { answer, against } = this.data;
+    const first = ways.length
+      ? wayName(
+          this.data,
+          ways[0].map(({ at }) => at),
+        )
+      : "none is whole";
+    const asked = against ? `${answer.trim()} rather than ${against.trim()}` : answer.trim();
+    return `Circuit of ${asked}: ${edges.length} edges, the strongest way: ${first}. All edges are in the list below.`;
+  }
+
+  /** What is drawn, by names. */
+  read() {
+    const { nodes = [], lines = [] } = this.shown ?? {};
+    return {
+      k: this.k,
+      nodes: nodes.map(({ id }) => id),
+      lines: lines.map(({ from, to, kind, edges }) => ({
+        ...{ from: from.id, to: to.id, kind },
+        edges: edges.map(({ effect, isExact, isWhole }) => ({ effect, isExact, isWhole })),
+      })),
+    };
+  }
+}
+
+/** @param {Edge} edge */
+function idOf({ at }) {
+  return at.join(".");
+}
+
+export default partOf("circuit", Circuit);

@@ -1,0 +1,99 @@
+// Parts, edges and ways in words.
+
+import { html } from "../../dom.js";
+import { readerOf, writerOf } from "./graph.js";
+
+/** @import { Address, Node } from "./graph.js" */
+/** @import { CircuitData } from "../circuit.js" */
+
+export const KINDS = ["q", "k", "v"];
+
+/**
+ * A token as it is told: where its text stands more than once, with its place.
+ *
+ * @param {CircuitData} data
+ * @param {number} token
+ */
+export function tokenName({ labels }, token) {
+  const isOne = labels.indexOf(labels[token]) === labels.lastIndexOf(labels[token]);
+  return isOne ? `“${labels[token]}”` : `“${labels[token]}” (${token})`;
+}
+
+/**
+ * What a part is called, without its token.
+ *
+ * @param {Node} part
+ */
+export function partName({ kind, layer, last, head }) {
+  if (kind === "head") return `L${layer} H${head}`;
+  if (kind === "MLP") return last > layer ? `MLP ${layer}–${last}` : `MLP ${layer}`;
+  return kind;
+}
+
+/**
+ * A part at its token: a word is called by itself.
+ *
+ * @param {CircuitData} data
+ * @param {Node} part
+ */
+export function placeName(data, part) {
+  if (part.kind === "answer") return "answer";
+  const token = tokenName(data, part.token);
+  return part.kind === "embedding" ? token : `${partName(part)} at ${token}`;
+}
+
+/**
+ * Who reads an edge, and as what.
+ *
+ * @param {CircuitData} data
+ * @param {Address} at
+ */
+export function readerName(data, at) {
+  const name = placeName(data, readerOf(at));
+  return at[1] < KINDS.length ? `${KINDS[at[1]]} of ${name}` : name;
+}
+
+/**
+ * An edge: who writes, who reads.
+ *
+ * @param {CircuitData} data
+ * @param {Address} at
+ */
+export function edgeName(data, at) {
+  return `${placeName(data, writerOf(at, data))} → ${readerName(data, at)}`;
+}
+
+/**
+ * A way from a word to the answer; the token of a part is told where it is another than before.
+ *
+ * @param {CircuitData} data
+ * @param {Address[]} way
+ */
+export function wayName(data, way) {
+  let token = writerOf(way[0], data).token;
+  const said = [placeName(data, writerOf(way[0], data))];
+  for (const at of way) {
+    const reader = readerOf(at);
+    const as = at[1] < KINDS.length ? `${KINDS[at[1]]} of ` : "";
+    const isThere = reader.token === token || reader.kind === "answer";
+    said.push(`${as}${isThere ? partName(reader) : placeName(data, reader)}`);
+    token = reader.token;
+  }
+  return said.join(" → ");
+}
+
+/**
+ * Both texts above one another; where they differ, tokens are marked.
+ *
+ * @param {CircuitData} data
+ */
+export function textsOf({ tokens: [own, other] }) {
+  /** @type {(name: string, tokens: string[]) => Element} */
+  const line = (name, tokens) => {
+    const words = tokens.map((token, i) =>
+      html(own[i] === other[i] ? "span" : "mark", null, token),
+    );
+    return html("p", null, html("span", { class: "hl-caption" }, name), html("bdi", null, words));
+  };
+  return [line("This text", own), line("The other", other)];
+}

@@ -1,0 +1,204 @@
+"""Circuit: from an answer back to the words, edge by edge."""
+
+import re
+from functools import partial
+
+import numpy as np
+
+from model.analysis.metrics import DIFFERENCE, Metric, telling_tokens
+from model.analysis.paths.circuit import Circuit
+from model.analysis.paths.edges import Edges
+from model.analysis.paths.kept import Curve, Pruning
+from model.lines import quoted
+from viz.digits import NONE, digits
+from viz.frame import answers, controls, gradual, inspector, layout, notices, state, words
+from viz.frame.given import Two, kind_on
+from viz.frame.page import Page
+from viz.frame.said import Said, Word
+from viz.frame.settings import (
+    CIRCUIT_EDGE,
+    CIRCUIT_EDGES,
+    CIRCUIT_WHICH,
+    ELSEWHERE_1,
+    ELSEWHERE_2,
+    ELSEWHERE_3,
+    METRIC,
+)
+from viz.frame.view import View
+from viz.kit.parts.circuit import circuit_part
+from viz.live import component
+from viz.pages.experiments.patching import second as asked
+from viz.runs.circuits import Request, begin, elsewhere, of_random, same_form
+from viz.runs.kept import held
+
+CIRCUIT = "circuit"  # of this visitor
+ELSEWHERE = (ELSEWHERE_1, ELSEWHERE_2, ELSEWHERE_3)
+CANDIDATES = 10  # most likely tokens of either text to choose from
+PART = re.compile(r"(embedding|head|MLP|answer) -?\d+\.\d+@\d+")  # as circuit/graph.js has it
+CHOICES = {"edges": CIRCUIT_EDGES, "edge": CIRCUIT_EDGE, "which": CIRCUIT_WHICH}
+
+
+def render(view: View) -> None:
+    """Draw the page."""
+    with layout.beside_heading(), layout.slim_row("second-sentence"):
+        second = asked.second_input(view)
+    asking = layout.slim_row("patching-metric")
+    with asking:
+        asked.draw_pairs("decoder")
+    if not second.strip():
+        n = len(view.tokens)
+        words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
+        return
+    two = kind_on(view).two(view, second)
+    with asking:
+        metric = _metric(view, two)
+    request = Request(view.handle, two.first, two.second, metric)
+    state.only_for(request, CIRCUIT_EDGE, CIRCUIT_WHICH)
+    work = gradual.kept(CIRCUIT, request, lambda: begin(request))
+    if state.value(CIRCUIT_WHICH) == "pruned" and work.is_done and work.pruning is None:
+        _prune(work)
+    if work.is_done:
+        _refuse_unknown(work)
+    figure = partial(_figure, view, two, work)
+    gradual.draw(work, figure, lambda: _said(work), CIRCUIT, is_above=True)
+    if work.is_done:
+        _elsewhere(view, second, work)
+    _inspect(view)
+
+
+def _metric(view: View, two: Two) -> Metric:
+    """What is asked for; until others are chosen, the tokens that tell both texts apart."""
+    logits = [answers.logits_at(view, given, two.position) for given in (two.first, two.second)]
+    likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
+    own = telling_tokens(*logits)
+    kinds = METRIC.given(default=DIFFERENCE, options=(DIFFERENCE, "logit"))
+    return answers.ask(view, two.position, own, (*own, *likely), kinds, ("first", "second"))
+
+
+def _prune(work: Circuit) -> None:
+    """Begin to prune, if some circuit keeps the difference."""
+    try:
+        work.prune()
+    except ValueError as error:
+        notices.add(f"Not pruned: {error}.")
+        state.put((CIRCUIT_WHICH, "strongest"))
+
+
+def _refuse_unknown(work: Circuit) -> None:
+    """Of an edge or a part that an address names and that is none here, a line."""
+    chosen = state.value(CIRCUIT_EDGE)
+    edges = np.concatenate([work.strongest.edges, work.pruned.edges]).tolist()
+    if (
+        chosen
+        and not PART.fullmatch(chosen)
+        and chosen not in {".".join(map(str, x)) for x in edges}
+    ):
+        notices.add(f"There is no edge {quoted(chosen)} here; showing none.")
+        state.put((CIRCUIT_EDGE, ""))
+
+
+def _figure(view: View, two: Two, work: Circuit) -> None:
+    """The circuit as far as it is."""
+    second = next(iter(two.labels.values()))[1]
+    chosen = {name: state.value(setting) for name, setting in CHOICES.items()}
+    names = answers.names_of(view)
+    key = f"{view.run.key} {two.second} {work.paths.pair.metric}"
+    part = circuit_part(
+        view.run.trace, second, work, names.__getitem__, chosen, key=key, can_prune=True
+    )
+    component.show(held(part), on_change=partial(state.take_over, prefix="circuit_"))
+
+
+def _said(work: Circuit) -> str:
+    """What is worked on, and how far it is."""
+    now, n_all = work.now, f"{work.all.n_all:,}"
+    if work.is_done:
+        return (
+            f"All {n_all} edges are estimated, the {len(work.strongest.edges):,} strongest exact."
+        )
+    if isinstance(now, Edges):
+        return f"Estimating edges, layer by layer: {n_all} so far"
+    if isinstance(now, Curve):
+        return f"What the strongest edges keep: up to {max(now.sizes, default=0):,}"
+    if isinstance(now, Pruning):
+        left = f"; about {now.seconds_left:.0f} s left" if 0 < now.progress < 1 else ""
+        so_far = f"{len(now.edges):,} edges keep {digits(now.share, 2)}"
+        return f"Pruning: {so_far}{left}" if work.is_running else f"Pruning stopped: {so_far}."
+    return gradual.said_of(work.strongest, work.is_running, "Pale")
+
+
+def _elsewhere(view: View, second: str, work: Circuit) -> None:
+    """What the edges that are shown keep on other sentences, and what random ones keep."""
+    edges = _shown(work)
+    layout.section(
+        "On other sentences",
+        f"What do the same {len(edges):,} edges keep where other words stand?",
+        "In each one more word that both sentences share is another. Its second sentence has the "
+        "same words exchanged as above, its answers are what the model makes of these two, and F "
+        "is the share of that difference.",
+    )
+    rows: dict[str, list[Said]] = {"": [], "answer": [], "F": []}
+    made = same_form(view.handle, (view.sentence, second))
+    columns = layout.two_up("elsewhere")
+    with columns[0]:
+        texts = [
+            controls.text(setting.given(default=text), placeholder="another sentence")
+            for setting, text in zip(ELSEWHERE, (*made, "", "", ""), strict=False)
+        ]
+    for setting, text in zip(ELSEWHERE, texts, strict=True):
+        if text.strip():
+            _add(rows, setting.label, *_kept(view, work, edges, text))
+    _add(rows, "As many edges at random", [""], digits(of_random(work, len(edges)), 2))
+    with columns[1]:
+        words.table(rows)
+
+
+def _kept(view: View, work: Circuit, edges: np.ndarray, text: str) -> tuple[Said, str]:
+    """Of another sentence what it answers, and F; where there is none, why."""
+    names = answers.names_of(view)
+    try:
+        found = elsewhere(work, edges, view.handle, text)
+    except ValueError as error:
+        return [str(error)], NONE
+    own, other = Word(names[found.answer]), Word(names[found.against])
+    return ["“", own, "” rather than “", other, "”"], digits(found.share, 2)
+
+
+def _add(rows: dict[str, list[Said]], *cells: Said) -> None:
+    for column, cell in zip(rows.values(), cells, strict=True):
+        column.append(cell)
+
+
+def _shown(work: Circuit) -> np.ndarray:
+    """The edges that are looked at."""
+    if work.pruning and state.value(CIRCUIT_WHICH) == "pruned":
+        return work.pruned.edges
+    most = state.number(CIRCUIT_EDGES)
+    return work.all.edges[: max(size for size in work.curve.sizes if size <= most)]
+
+
+def _inspect(view: View) -> None:
+    inspector.source(
+        "model.analysis.paths.terms.paths",
+        "model.analysis.paths.edges.Edges",
+        "model.analysis.paths.edges.Exact",
+        "model.analysis.paths.kept.kept_only",
+        "model.analysis.paths.kept.Pruning",
+        "model.analysis.paths.others.on_another",
+    )
+    inspector.export(view, {}, has_charts=False)
+
+
+PAGE = Page(
+    "Circuit",
+    ":material/account_tree:",
+    "Which way leads from the words to the answer?",
+    "Two texts of equally many tokens are run (path patching, Wang et al. 2023). What a head, an "
+    "MLP or a word writes is a term in the stream; an edge is one such term, read by one part: the "
+    "q, k or v of a head, an MLP, the answer. Its effect: what the answer loses when this term "
+    "alone is the other text’s and all that follows runs again. F is what some edges alone keep "
+    "of the difference between both texts, when all others carry the other text.",
+    render,
+    needs=("answers", "edits", "decoder", "vocabulary"),
+    opens_inspector=False,
+)
