@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 NONE = "–"
 SIGNIFICANT = 7  # digits that float32 has
+LONG = 90  # seconds from which minutes are said, and minutes from which hours are
 # For Plotly's templates, which know the formats of d3 alone: significant digits, so that a small
 # number is not printed as zero.
 HOVER = ".5~g"
@@ -45,6 +46,14 @@ def equals(value: float, places: int = 4) -> str:
     """What a value is, after its name: `= 0.1234`, or `< 0.0001`."""
     text = digits(value, places)
     return text if text[0] in "<>" else f"= {text}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds, from 90 of them on minutes, from 90 of those on hours."""
+    minutes = seconds / 60
+    if minutes >= LONG:
+        return f"{minutes / 60:.0f} h"
+    return f"{minutes:.0f} min" if seconds >= LONG else f"{max(seconds, 1):.0f} s"
 
 
 def share(value: float, places: int = 1) -> str:

@@ -34,7 +34,7 @@ HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\]")
 HOST_HEADER = re.compile(rf"({HOST_NAME.pattern})(:[0-9]{{1,5}})?", re.IGNORECASE)
 SITE = re.compile(rf"https?://({HOST_NAME.pattern})(:[0-9]{{1,5}})?")
 
-# What the app never needs: uploads would fill the memory, metrics tell of other visitors.
+# What nobody from elsewhere needs: uploads would fill the memory, metrics tell of other visitors.
 UPLOADS = "/_stcore/upload_file"
 METRICS = "/_stcore/metrics"
 
@@ -64,6 +64,11 @@ class Access:
     named: frozenset[str] = frozenset()  # those of them that a proxy may answer to, at any port
     embed_in: tuple[str, ...] = ()
     shows_metrics: bool = False
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only the person at this machine is here."""
+        return self.hosts == LOCAL_HOSTS
 
     @property
     def headers(self) -> dict[str, str]:
@@ -199,8 +204,8 @@ def _rename_origin(scope: Scope) -> None:
 def _closed(scope: Scope, access: Access) -> str | None:
     """Why nobody may use this path, in one line; None for one that is open."""
     path = scope["path"].rstrip("/")
-    if path.startswith(UPLOADS):
-        return "Headlight takes no files."
+    if path.startswith(UPLOADS) and not access.is_local:
+        return "Headlight takes files from the person at its own machine alone."
     if path == METRICS and not access.shows_metrics:
         return f"Metrics are closed; {METRICS_VARIABLE}=1 opens them."
     return None

@@ -128,16 +128,20 @@ def captions(app: AppTest) -> list[str]:
     return [*(caption.value for caption in app.caption), *lines(app, "aside")]
 
 
-def offered_of(app: AppTest, name: str) -> list[str]:
-    """The options of a list in the bar, as on screen; none where there is no such list."""
-    pickers = [
+def pickers_of(app: AppTest, name: str) -> list[dict]:
+    """The lists of that name in the bar: one or none."""
+    return [
         picker
         for element in app.get("bidi_component")
         if element.proto.component_name == "headlight_control"
         for picker in json.loads(element.proto.json)["spec"].get("pickers", [])
+        if picker["name"] == name
     ]
-    options = [picker["options"] for picker in pickers if picker["name"] == name]
-    return [option["text"] for option in options[0]] if options else []
+
+
+def offered_of(app: AppTest, name: str) -> list[str]:
+    """The options of a list in the bar, as on screen; none where there is no such list."""
+    return [option["text"] for x in pickers_of(app, name) for option in x["options"]]
 
 
 def picked(app: AppTest, name: str) -> str:

@@ -213,12 +213,25 @@ def test_every_answer_carries_the_headers() -> None:
 
 
 def test_metrics_are_closed_unless_asked_for() -> None:
-    for path in ("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/upload_file/a/b"):
+    for path in ("/_stcore/metrics", "/_stcore/metrics/"):
         assert client_of(Access()).get(path).status_code == 403
         assert reached == []
     client = client_of(access_from({"HEADLIGHT_METRICS": "1"}, None))
     assert client.get("/_stcore/metrics").status_code == 200
-    assert client.put("/_stcore/upload_file/a/b").status_code == 403
+
+
+def test_files_come_from_the_own_machine_alone() -> None:
+    path = "/_stcore/upload_file/a/b"
+    assert client_of(Access()).get(path).status_code == 200
+    reached.clear()
+    for shared in (
+        access_from({"HEADLIGHT_HOSTS": "school.example"}, None),
+        access_from({}, "192.168.1.20"),
+    ):
+        assert client_of(shared).put(path).status_code == 403
+    stranger = {"Host": "localhost", "Origin": "http://evil.example"}
+    assert client_of(Access()).put(path, headers=stranger).status_code == 403
+    assert reached == []
 
 
 def test_who_leaves_early_is_no_error() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from model.training import runs as trainings
-from tests.screen import drawn, query, settle, visit
+from tests.screen import arrive, drawn, query, settle, visit
 
 SMALL = "d_model=16\nd_ff=32\nbatch_tokens=210\nevaluate_every=20"
 
@@ -63,3 +63,18 @@ def test_a_training_is_begun_watched_left_and_steered(page: Page) -> None:
     settle(page, "Attention")
     assert query(page)["model"] == "mine"
     assert query(page)["sentence"] == frames.text
+
+
+def test_a_text_file_is_uploaded(page: Page) -> None:
+    arrive(page, page="Lab", lab="new", lab_task="text")
+    files = page.locator("input[type=file]")
+
+    def give(content: bytes) -> None:
+        files.set_input_files([FilePayload(name="a<b>.txt", mimeType="", buffer=content)])
+
+    give("A fox ran.".encode("utf-16"))
+    expect(page.get_by_role("alert")).to_contain_text("a<b>.txt")
+    expect(page.get_by_role("alert")).to_contain_text("UTF-16")
+    give(b"A fox ran. " * 300)
+    expect(page.get_by_role("button", name="Start training")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)

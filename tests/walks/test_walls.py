@@ -93,7 +93,6 @@ def test_the_own_page_is_let_in(app: RunningApp) -> None:
     assert answer(app, "/live/plotly.min.js", own) == 200
     assert answer(app, "/_stcore/stream", as_websocket(own)) == 101
     assert answer(app, "/_stcore/metrics", own) == 403
-    assert answer(app, "/_stcore/upload_file/a/b", own, "PUT") == 403
 
 
 def test_the_listener_would_notice(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from model.analysis.circle import Circle
 from viz.charts.chart import (
     DOTS,
+    FAINT,
     GUIDE,
     PLAIN,
     Axis,
@@ -32,9 +33,12 @@ HEIGHT, HEADS, CIRCLE = 300, 400, 420
 
 
 class Curve(NamedTuple):
-    """One line over steps: whose it is (the number of its colour), what it is, and its points."""
+    """One line over steps: whose it is, what it is, and its points.
 
-    number: int
+    `number` is that of its colour; None for one of many, which is pale and not in the legend.
+    """
+
+    number: int | None
     name: str
     of: str  # a name in DASHES, or anything else
     steps: Sequence[int]
@@ -54,6 +58,8 @@ def curves(title: str, y: Axis, given: Sequence[Curve], marked: Mapping[str, int
 
 
 def _line(curve: Curve) -> Line:
+    if curve.number is None:
+        return Line(curve.steps, curve.values, curve.name, FAINT, in_legend=False)
     n = len(curve.steps)
     symbol = "circle" if n < POINTS else None
     pen = Pen(curve.number, DASHES.get(curve.of, "solid"), symbol=symbol, size=5)
@@ -71,7 +77,7 @@ def heads(
 ) -> Row:
     """What the heads of one layer attend to at a step, or how that changes between two.
 
-    patterns (H, Tq, Tk), mask (Tq, Tk).
+    patterns (H, Tq, Tk), mask (Tq, Tk). Layers stand below each other: the first has a colour bar.
     """
     key, query = (
         Axis(title, names=[*map(visible, texts)], numbered=True)
@@ -87,7 +93,7 @@ def heads(
         )
         for head, pattern in enumerate(patterns)
     ]
-    return Row(charts, tallest=HEADS)
+    return Row(charts, tallest=HEADS, has_bar=not layer)
 
 
 def circle(names: Sequence[str], found: Circle, step: int) -> Chart:

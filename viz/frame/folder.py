@@ -11,7 +11,7 @@ from model.sources.handle import OpenModel
 from viz import runs
 from viz.frame import notices, words
 from viz.frame.settings import MODEL
-from viz.guard import LOCAL_HOSTS, access_from
+from viz.guard import access_from
 from viz.inside_streamlit import unbroken
 from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
@@ -22,7 +22,7 @@ ASKED, TYPED = "folder-asked", "folder-typed"
 
 def is_local() -> bool:
     """Whether only the person at this machine is here: folders are theirs alone."""
-    return access_from(os.environ, st.get_option("server.address")).hosts == LOCAL_HOSTS
+    return access_from(os.environ, st.get_option("server.address")).is_local
 
 
 def with_way_in(models: Picker) -> Picker:

@@ -8,12 +8,11 @@ import streamlit as st
 
 from model.analysis.exact import Filling
 from model.work import Work
-from viz.digits import or_none
+from viz.digits import duration, or_none
 from viz.frame import controls, memory, notices, state, words
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
 MOST_UNASKED = 64  # tokens up to which exact values begin by themselves
-LONG = 90  # seconds from which minutes are said
 Kept = TypeVar("Kept")
 Asked = TypeVar("Asked", bound=Work)
 
@@ -146,4 +145,4 @@ def said_of(filling: Filling, is_running: bool, mark: str = "Dotted") -> str:
         return f"{exact}. A click computes one."
     if np.isnan(left):
         return f"{exact}."
-    return f"{exact}, about {f'{left:.0f} s' if left < LONG else f'{left / 60:.0f} min'} left."
+    return f"{exact}, about {duration(left)} left."

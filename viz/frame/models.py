@@ -110,7 +110,7 @@ def _of_models(shown: str) -> list[Picker]:
     if steps:
         last = Option(of, "the last")
         every = [Option(name, f"{step_of(name):,}") for name in steps]
-        pickers.append(Picker(VARIANT, "Step", [*every, last], shown))
+        pickers.append(Picker(VARIANT, "Step", [*every, last], shown, is_dragged=True))
     return pickers
 
 

@@ -27,6 +27,7 @@ from tests.viz.apps import (
     offered_of,
     open_page,
     picked,
+    pickers_of,
     query_of,
     tables_shown,
     z,
@@ -82,6 +83,7 @@ def test_before_anything_runs_its_size_and_its_learning_rates_are_said() -> None
     n_weights = sum(x.numel() for x in build_model(made, tokenizer.vocab_size).parameters())
     assert facts(app)["parameters"] == f"{n_weights:,}"
     assert facts(app)["tokens in all"] == f"{20 * 210:,}"
+    assert facts(app)["on one core"] == "about 1 s"
     rates = drawn(app, "lab-schedule")["hidden matrices"]
     assert rates == [
         (step, pytest.approx(made.matrix_lr * made.lr_share(step - 1), rel=1e-6))
@@ -268,6 +270,7 @@ def test_every_page_follows_the_steps_that_were_kept(top: Path) -> None:
     assert lines(app, "error") == []
     assert offered_of(app, "variant") == ["0", "1", "3", "7", "20", "the last"]
     assert picked(app, "variant") == "one/step-000003"
+    assert [x["is_dragged"] for x in pickers_of(app, "variant")] == [True]
     assert picked(app, "model") == "one"
     assert not any("step-" in name for name in offered_of(app, "model"))
     own = checkpoint.load(folder / "step-000003", device="cpu")

@@ -1,7 +1,7 @@
 // Pickers: lists side by side. Streamlit's own lists send their old choice with whatever else is sent
 // before they have heard of a new one, and Python cannot tell that from a person's choice.
 
-import { html } from "../dom.js";
+import { html, moveSlider, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { same } from "../conversation.js";
 
@@ -9,58 +9,102 @@ import { same } from "../conversation.js";
 /** @import { InstrumentData, Option } from "../wire.js" */
 
 /**
- * One list to choose from; its placeholder stands where nothing stays chosen.
+ * Options to choose from: a list, whose placeholder stands where nothing stays chosen, or a slider.
  *
- * @typedef {{name: string, label: string, options: Option[], placeholder: string | null}} Picker
+ * @typedef {{name: string, label: string, options: Option[], placeholder: string | null,
+ *   is_dragged: boolean}} Picker
  * @typedef {InstrumentData & {pickers: Picker[]}} PickersData
  */
 
-const QUIET_MS = 0; // a choice is meant at once
+const QUIET_MS = { list: 0, slider: 60 }; // a choice in a list is meant at once
 
 /** @extends {Instrument<PickersData>} */
 export class Pickers extends Instrument {
-  /** What the lists were made of. @type {Picker[] | null} */
+  /** What the controls were made of. @type {Picker[] | null} */
   #made = null;
-  /** @type {Map<string, HTMLSelectElement>} */
-  #lists = new Map();
+  /** By their setting's name. @type {Map<string, HTMLSelectElement | HTMLLabelElement>} */
+  #controls = new Map();
 
   /** @param {Place} place */
   constructor(place) {
-    super(place, QUIET_MS);
+    super(place, QUIET_MS.list);
   }
 
   /** @override */
   redraw() {
     const { pickers } = this.data;
     if (!same(pickers, this.#made)) this.#make(pickers);
-    for (const [name, list] of this.#lists) list.value = this.settings[name];
+    for (const { name, options } of pickers) {
+      const control = this.#controls.get(name);
+      if (control instanceof HTMLSelectElement) control.value = this.settings[name];
+      else if (control) {
+        const at = options.findIndex((option) => option.name === this.settings[name]);
+        moveSlider(control, at, { words: options[at]?.text, high: options.length - 1 });
+      }
+    }
   }
 
   /** @param {Picker[]} pickers */
   #make(pickers) {
-    const names = pickers.map(({ name }) => name);
-    if (!same(names, [...this.#lists.keys()])) this.#place(pickers);
+    if (!same(pickers.map(shapeOf), this.#made?.map(shapeOf))) this.#place(pickers);
     for (const { name, options, placeholder } of pickers) {
+      const control = this.#controls.get(name);
+      if (!(control instanceof HTMLSelectElement)) continue;
       const all = options.map((option) => html("option", { value: option.name }, option.text));
       if (placeholder !== null)
         all.unshift(html("option", { value: "", hidden: true }, placeholder));
-      this.#lists.get(name)?.replaceChildren(...all);
+      control.replaceChildren(...all);
     }
     this.#made = pickers;
   }
 
   /** @param {Picker[]} pickers */
   #place(pickers) {
-    this.#lists.clear();
-    const all = pickers.map(({ name, label }) => {
-      const id = `hl-picker-${name}`;
-      const list = html("select", { id, onchange: () => this.set({ [name]: list.value }) });
-      this.#lists.set(name, list);
-      const title = html("label", { class: "hl-floating", for: id }, label);
-      return html("div", { class: "hl-picker", "data-setting": name }, title, list);
+    this.#controls.clear();
+    const all = pickers.map((picker) => {
+      const { name } = picker;
+      const made = picker.is_dragged ? [this.#slider(picker)] : this.#list(picker);
+      return html("div", { class: "hl-picker", "data-setting": name }, made);
     });
     this.root.replaceChildren(...all);
   }
+
+  /** @param {Picker} picker */
+  #list({ name, label }) {
+    const id = `hl-picker-${name}`;
+    const choose = () => this.#choose(name, list.value, QUIET_MS.list);
+    const list = html("select", { id, onchange: choose });
+    this.#controls.set(name, list);
+    return [html("label", { class: "hl-floating", for: id }, label), list];
+  }
+
+  /** @param {Picker} picker */
+  #slider({ name, label, options }) {
+    const optionAt = (/** @type {number} */ at) =>
+      (this.data.pickers.find((picker) => picker.name === name)?.options ?? options)[at];
+    const bounds = { low: 0, high: options.length - 1, step: 1 };
+    const show = (/** @type {number} */ at) => optionAt(at).text;
+    const made = slider(label, { bounds, value: 0, show }, (at) =>
+      this.#choose(name, optionAt(at).name, QUIET_MS.slider),
+    );
+    this.#controls.set(name, made);
+    return made;
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} option
+   * @param {number} quiet
+   */
+  #choose(name, option, quiet) {
+    this.conversation.quiet = quiet;
+    this.set({ [name]: option });
+  }
+}
+
+/** @param {Picker} picker */
+function shapeOf({ name, is_dragged }) {
+  return [name, is_dragged];
 }
 
 export default partOf("pickers", Pickers);

@@ -8,13 +8,17 @@ from viz.kit.wire import Option, options_data
 
 
 class Picker(NamedTuple):
-    """One list, by the name of its setting. Without a choice, it shows its `placeholder`."""
+    """One list, by the name of its setting. Without a choice, it shows its `placeholder`.
+
+    Options that follow each other, such as the steps of a training, are dragged through.
+    """
 
     name: str
     label: str
     options: Sequence[Option]
     chosen: str
     placeholder: str | None = None
+    is_dragged: bool = False
 
 
 def pickers_part(pickers: Sequence[Picker]) -> Part:

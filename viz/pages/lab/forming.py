@@ -20,6 +20,8 @@ from viz.frame.said import head_name
 from viz.frame.settings import LAB_AGAINST, LAB_STEP
 
 MOVING = ("starting", "running")
+MOST_NAMED = 8  # heads in a legend
+MOST_ON_PHONE = 4  # maps side by side; of more, some are scrolled to
 NONE = -1
 
 
@@ -39,8 +41,10 @@ def draw(run: Run, frames: Frames | None) -> None:
     )
     when = f"step {step:,}" if against == NONE else f"step {step:,} − step {against:,}"
     words.caption(f"{shown}: {when}")
-    for layer in range(frames.patterns.shape[1]):
-        layout.show_chart(_row(frames, layer, at, against), key=f"lab-heads-{layer}")
+    _, n_layers, n_heads, *_ = frames.patterns.shape
+    with st.container(key=f"{'middling-' if n_heads > MOST_ON_PHONE else ''}chart-lab-heads"):
+        for layer in range(n_layers):
+            layout.show_chart(_row(frames, layer, at, against), key=f"lab-heads-{layer}")
     if found := circle_at(run, step):
         layout.show_chart(lab.circle(*found), key="lab-circle")
 
@@ -103,25 +107,27 @@ def induction_scores(frames: Frames | None) -> np.ndarray:
 
 
 def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
-    """The scores of each head, a line each."""
+    """The scores of each head, a line each; of many heads those stand out that had the largest."""
     assert frames is not None
-    _, n_layers, n_heads = scores.shape
-    heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    heads = list(np.ndindex(scores.shape[1:]))
+    largest = sorted(heads, key=lambda at: -np.nan_to_num(scores[:, *at]).max())
+    inks = {at: ink for ink, at in enumerate(sorted(largest[:MOST_NAMED]))}
     return [
-        Curve(ink, head_name(layer, head), "", frames.steps, scores[:, layer, head].tolist())
-        for ink, (layer, head) in enumerate(heads)
+        Curve(inks.get(at), head_name(*at), "", frames.steps, scores[:, *at].tolist())
+        for at in sorted(heads, key=inks.__contains__)
     ]
 
 
 def formed(frames: Frames | None, scores: np.ndarray) -> dict[str, int]:
-    """The step from which a head is named for induction, by the words that say so."""
+    """The first step from which a head stays named for induction, by the words that say so."""
     if frames is None or not len(scores):
         return {}
-    best = np.nan_to_num(scores).reshape(len(scores), -1)
-    is_named = best.max(axis=1) >= AT_LEAST["induction"]
-    if not is_named[-1]:
+    is_named = np.nan_to_num(scores) >= AT_LEAST["induction"]  # (S, L, H)
+    stays = np.logical_and.accumulate(is_named[::-1])[::-1]
+    if not stays[-1].any():
         return {}
-    first = len(is_named) - int(np.argmin(is_named[::-1])) if not is_named.all() else 0
-    layer, head = divmod(int(best[first].argmax()), scores.shape[2])
+    first = int(stays.any(axis=(1, 2)).argmax())
+    last = np.where(stays[first], np.nan_to_num(scores[-1]), -1)
+    at = np.unravel_index(last.argmax(), last.shape)
     step = frames.steps[first]
-    return {f"{head_name(layer, head)}: induction from step {step:,}": step}
+    return {f"{head_name(*map(int, at))}: induction from step {step:,}": step}

@@ -1,21 +1,22 @@
 """What a training will be: its task, all its fields, what it costs, and its learning rates."""
 
-import os
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from model.data.text import read_text
+from model.data.text import text_of
+from model.lines import spelled
 from model.training import runs as trainings
 from model.training.needs import needed_memory, planned, vocab_size_of
 from model.training.presets import presets, title
 from model.training.recipe import Recipe
 from model.training.sized import recipe_for
+from model.training.speed import expected_seconds
+from viz.digits import duration
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
-from viz.frame import controls, folder, layout, notices, state, words
+from viz.frame import controls, folder, gradual, layout, notices, state, words
 from viz.frame.fields import field
 from viz.frame.settings import LAB_FIELDS, LAB_RUN, LAB_TASK, LAB_VIEW
 from viz.inside_streamlit import unbroken
@@ -24,6 +25,7 @@ OWN = "text"
 FIRST = ("name", "steps", "n_layers", "n_heads", "d_model", "position", "seed")
 FIXED = ("objective", "tokenizer_of", "weights_of", "architecture")  # not of what is begun here
 COLUMNS = 4
+LARGEST_FILE = 100  # MB; of a larger one the terminal trains
 MOST_DRAWN = 500  # points of a learning rate
 
 
@@ -52,12 +54,15 @@ def draw() -> None:
 
 
 def _own_text() -> str:
-    """What was pasted, or else the file that was named; empty where there is neither."""
+    """What was pasted, or else the file that was chosen; empty where there is neither.
+
+    ValueError where the file is no text.
+    """
     pasted = st.text_area("Text", key="lab-pasted", height=110, placeholder="Paste a text here")
     if pasted.strip():
         return pasted
-    path = st.text_input("or the path of a text file", key="lab-file", placeholder="~/mine.txt")
-    return read_text(Path(os.path.expanduser(path))) if path.strip() else ""
+    file = st.file_uploader("or a text file", key="lab-file", max_upload_size=LARGEST_FILE)
+    return text_of(file.getvalue(), spelled(file.name)) if file else ""
 
 
 def _set_up(base: Recipe, text: str | None) -> None:
@@ -98,10 +103,14 @@ def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
     vocab_size = vocab_size_of(recipe, text)
     _, n_weights = planned(recipe, vocab_size)
     tokens = recipe.plan.tokens_until(recipe.total_steps)
+    seconds = gradual.kept(
+        "lab-seconds", (recipe, vocab_size), lambda: expected_seconds(recipe, vocab_size or 1)
+    )
     return [
         (f"{n_weights:,}", "parameters"),
         (f"{tokens:,}", "tokens in all"),
         (bytes_text(needed_memory(recipe, vocab_size)), "memory, at most"),
+        *([(f"about {duration(seconds)}", "on one core")] if seconds else []),
     ]
 
 

@@ -14,7 +14,7 @@ from model.sources import places
 from model.training import runs as trainings
 from model.training.recipe import RECIPE_FILE
 from model.training.runs import LIVE, Frames, Run
-from viz.digits import digits
+from viz.digits import digits, duration
 from viz.figures.lab import curves
 from viz.frame import address, controls, folder, layout, notices, state, words
 from viz.frame.said import Link
@@ -38,7 +38,6 @@ SHIPPED = (places.SHIPPED, places.SHIPPED.parent / "trainings")
 EVERY = 1.0  # seconds between two looks at a training that runs
 MOST_BESIDE = 64  # letters of the columns of a layer’s maps that stand beside the curves
 MOST_SAMPLES = 6
-MINUTES = 90  # seconds from which minutes are said
 OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alone
 
 
@@ -164,7 +163,7 @@ def _stands(run: Run) -> str:
     if speed and run.state == "running" and run.step and run.recipe:
         n_steps = run.recipe.plan.tokens_until
         left = (n_steps(run.total_steps) - n_steps(run.step)) / speed
-        parts += [f"{left:.0f} s left" if left < MINUTES else f"{left / 60:.0f} min left"]
+        parts += [f"{duration(left)} left"]
     return " · ".join(parts)
 
 

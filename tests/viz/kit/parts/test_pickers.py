@@ -58,3 +58,19 @@ def test_other_options_keep_the_list_and_its_focus(bare: Page) -> None:
     expect(picker(bare, "Layer")).to_be_focused()
     expect(picker(bare, "Layer").locator("option")).to_have_count(6)
     expect(picker(bare, "Layer")).to_have_value("4")
+
+
+def test_a_slider_is_dragged_through_what_follows_each_other(bare: Page) -> None:
+    def steps(at: str) -> dict[str, Any]:
+        options = [Option(f"m/{step}", f"{step:,}") for step in (0, 3, 1200)]
+        return as_sent(pickers_part([Picker("step", "Step", options, at, is_dragged=True)]))
+
+    open_instrument(bare, steps("m/3"))
+    slider = bare.get_by_role("slider", name="Step")
+    expect(slider).to_have_attribute("aria-valuetext", "3")
+    slider.press("ArrowRight")
+    assert sent(bare) == [{"step": "m/1200"}]
+    expect(bare.locator(".hl-value")).to_have_text("1,200")
+    slider.press("Home")
+    assert sent(bare) == [{"step": "m/0"}]
+    expect(slider).to_be_focused()
