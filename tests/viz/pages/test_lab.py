@@ -36,6 +36,7 @@ from tests.viz.builders import numbers
 from viz import runs
 from viz.frame import ASSETS
 
+TRAININGS = places.SHIPPED.parent / "trainings"
 CHANGES = ("steps=20", "d_model=16", "d_ff=32", "batch_tokens=210", "evaluate_every=10")
 
 
@@ -402,7 +403,13 @@ def test_the_lesson_says_what_its_trainings_logged() -> None:
     assert held_out[min(held_out)] == 1250
     later = [loss for loss, step in held_out.items() if step >= 1250]
     assert later == sorted(later)
-    dog, *_ = trainings.read_frames(places.SHIPPED.parent / "trainings" / "translate")
+    assert "which head has found the previous token by step 688" in said
+    for frames in trainings.read_frames(TRAININGS / "stories-rope"):
+        earlier = np.diagonal(np.asarray(frames.patterns, float), -1, -2, -1).mean(-1)
+        steps = dict(zip(frames.steps, earlier[:, 2, 7], strict=True))
+        assert max(steps[step] for step in (0, 26, 64)) < 0.28
+        assert min(steps[step] for step in frames.steps if step >= 688) > 0.5
+    dog, *_ = trainings.read_frames(TRAININGS / "translate")
     assert "from step 223 on the weight gathers near the diagonal" in said
     near = [near_diagonal(patterns) for patterns in np.asarray(dog.patterns, float)]
     before = [weight for step, weight in zip(dog.steps, near, strict=True) if step < 223]
