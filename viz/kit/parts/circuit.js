@@ -34,7 +34,6 @@ import { textsOf, wayName } from "./circuit/words.js";
  * @property {string} answer
  * @property {string} against
  * @property {number} of_first
- * @property {number} of_second
  * @property {number} n_layers
  * @property {number} n_heads
  * @property {number} n_all

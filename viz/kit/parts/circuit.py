@@ -47,7 +47,6 @@ def circuit_part(
         "answer": name(metric.answer),
         "against": name(metric.other) if metric.kind == DIFFERENCE else "",
         "of_first": finite(paths.whole),
-        "of_second": finite(paths.other),
         "n_layers": len(paths.base.q),
         "n_heads": paths.n_heads,
         "n_all": circuit.all.n_all,

@@ -10,7 +10,7 @@ from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.edges import Edges
 from model.analysis.paths.kept import Curve, Pruning
 from model.lines import quoted
-from viz.digits import NONE, digits
+from viz.digits import NONE, digits, duration
 from viz.frame import answers, controls, gradual, inspector, layout, notices, state, words
 from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
@@ -113,15 +113,16 @@ def _said(work: Circuit) -> str:
     """What is worked on, and how far it is."""
     now, n_all = work.now, f"{work.all.n_all:,}"
     if work.is_done:
-        return (
-            f"All {n_all} edges are estimated, the {len(work.strongest.edges):,} strongest exact."
-        )
+        n_kept, n_exact = len(work.all.edges), len(work.strongest.edges)
+        is_cut = n_kept < work.all.n_all
+        kept = f"; the {n_kept:,} with the largest estimates are kept" if is_cut else ""
+        return f"All {n_all} edges are estimated{kept}, the {n_exact:,} strongest exact."
     if isinstance(now, Edges):
         return f"Estimating edges, layer by layer: {n_all} so far"
     if isinstance(now, Curve):
         return f"What the strongest edges keep: up to {max(now.sizes, default=0):,}"
     if isinstance(now, Pruning):
-        left = f"; about {now.seconds_left:.0f} s left" if 0 < now.progress < 1 else ""
+        left = f"; about {duration(now.seconds_left)} left" if 0 < now.progress < 1 else ""
         so_far = f"{len(now.edges):,} edges keep {digits(now.share, 2)}"
         return f"Pruning: {so_far}{left}" if work.is_running else f"Pruning stopped: {so_far}."
     return gradual.said_of(work.strongest, work.is_running, "Pale")

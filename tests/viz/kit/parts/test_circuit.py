@@ -120,6 +120,16 @@ def test_a_chain_is_one_part_until_it_is_unfolded(bare: Page) -> None:
     assert bare.evaluate("instrument.read()") == shown
 
 
+def test_a_chain_that_leaves_out_a_layer_names_its_mlps(bare: Page) -> None:
+    edges = [[0, 3, 0, 2, 2, 0], [2, 3, 0, 2, 2, 4], [3, 4, 0, 2, 2, 12]]
+    of = circuit().spec["strongest"]
+    changed = {name: of[name][:3] for name in ("effects", "exact", "cuts", "from")}
+    strongest = {**of, **changed, "at": edges}
+    open_instrument(bare, as_sent(circuit(edges=100), strongest=strongest, n_layers=3))
+    name = bare.locator(".hl-circuit .hl-node-name").get_by_text("MLP 0, 2", exact=True)
+    expect(name).to_be_visible()
+
+
 def test_an_edge_says_its_effect_its_cell_and_what_is_likely_without_it(bare: Page) -> None:
     first, _, found = found_circuit()
     edges = found.strongest.edges.tolist()

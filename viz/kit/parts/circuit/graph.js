@@ -17,14 +17,15 @@ const [MLP, ANSWER] = [3, 4]; // kinds of readers; 0 to 2 are q, k and v of a he
  */
 
 /**
- * A part of the model at a token; several MLPs in a chain are one, from `layer` to `last`. `row`
- * counts from the words up: heads and MLPs of a layer have a row each.
+ * A part of the model at a token; several MLPs in a chain are one, from `layer` to `last`, of these
+ * `layers`. `row` counts from the words up: heads and MLPs of a layer have a row each.
  *
  * @typedef {object} Node
  * @property {string} id
  * @property {"embedding" | "head" | "MLP" | "answer"} kind
  * @property {number} layer
  * @property {number} last
+ * @property {number[]} layers
  * @property {number} head
  * @property {number} token
  */
@@ -61,8 +62,9 @@ export function readerOf([layer, kind, head, token]) {
  * @param {number} token
  * @returns {Node}
  */
-function node(kind, layer, head, token) {
-  return { id: `${kind} ${layer}.${head}@${token}`, kind, layer, last: layer, head, token };
+export function node(kind, layer, head, token) {
+  const id = `${kind} ${layer}.${head}@${token}`;
+  return { id, kind, layer, last: layer, layers: [layer], head, token };
 }
 
 /**
@@ -193,7 +195,8 @@ function close(chain, unfolded, found) {
   if (chain.length < 2 || !last) return;
   const id = `MLP ${first.layer}-${last.layer}@${first.token}`;
   if (unfolded.has(id)) return;
-  for (const one of chain) found.set(one.id, { ...first, id, last: last.layer });
+  const layers = chain.map(({ layer }) => layer);
+  for (const one of chain) found.set(one.id, { ...first, id, last: last.layer, layers });
 }
 
 /**

@@ -4,7 +4,7 @@ import { digits, html } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { TokenBars } from "../../marks/bars.js";
 import { WEIGHTS, pictured } from "../../patterns.js";
-import { byEffect } from "./graph.js";
+import { byEffect, node } from "./graph.js";
 import { KINDS, edgeName, partName, placeName, tokenName, wayName } from "./words.js";
 
 /** @import { Circuit, DrawnEdge } from "../circuit.js" */
@@ -143,7 +143,7 @@ export class EdgePanel {
     const values = { rows: n, columns: n, values: pattern.values };
     const weight = pattern.values[query * n + key];
     const cell = `${tokenName(data, query)} attends to ${tokenName(data, key)} by ${digits(weight, 3)}`;
-    const name = partName({ id: "", kind: "head", layer, last: layer, head, token: query });
+    const name = partName(node("head", layer, head, query));
     const isOne = kind > 0; // q is of a whole row
     this.mapTitle.textContent = isOne
       ? `${name}: ${cell}.`

@@ -24,10 +24,10 @@ export function tokenName({ labels }, token) {
  *
  * @param {Node} part
  */
-export function partName({ kind, layer, last, head }) {
+export function partName({ kind, layer, last, layers, head }) {
   if (kind === "head") return `L${layer} H${head}`;
-  if (kind === "MLP") return last > layer ? `MLP ${layer}–${last}` : `MLP ${layer}`;
-  return kind;
+  const isSpan = layers.length > 1 && layers.length > last - layer;
+  return kind === "MLP" ? `MLP ${isSpan ? `${layer}–${last}` : layers.join(", ")}` : kind;
 }
 
 /**
