@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 import torch
 
@@ -43,10 +44,25 @@ def has_fast_bfloat16(device: torch.device) -> bool:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Threads that wait for each other are slow and unsteady on a busy machine."""
-    n_threads = torch.get_num_threads()
+    """Threads that wait for each other are slow and unsteady on a busy machine.
+
+    A new thread of Python begins with the number that was set last: what one says that began in
+    here is not the number to come back to.
+    """
+    with _Inside.lock:
+        if not _Inside.n:
+            _Inside.before = torch.get_num_threads()
+        _Inside.n += 1
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(n_threads)
+        with _Inside.lock:
+            _Inside.n -= 1
+            torch.set_num_threads(_Inside.before)
+
+
+class _Inside:
+    """How many are in `one_thread`, and torch's number of threads before the first of them was."""
+
+    lock, n, before = Lock(), 0, 1

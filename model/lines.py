@@ -9,8 +9,10 @@ LONGEST_LINE = 600
 # Line ends to some readers of JSON, though JSON lets them stand (RFC 8259, § 7).
 _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 
-# Control characters, which nobody would see in a line, by their pictures (Unicode block 2400).
+# Control characters, which nobody would see in a line, by their pictures (Unicode block 2400), and
+# those that turn the direction of all that follows (Unicode annex 9).
 _PICTURES = {**{i: 0x2400 + i for i in range(32)}, 127: 0x2421}
+_PICTURES |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
 
 
 def spelled(name: str | Path) -> str:

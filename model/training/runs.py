@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 from model.config import LARGEST_NUMBER
 from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
 from model.lines import one_line, quoted, spelled
+from model.sources import places
 from model.sources.checkpoint import read_training
 from model.sources.places import home
 from model.training.evaluation import LARGEST_LOG, METRICS_FILE
@@ -105,6 +106,11 @@ _logs: dict[Path, _Log] = {}
 def runs_folder() -> Path:
     """Where the trainings lie that the app has begun."""
     return home() / "runs"
+
+
+def shipped() -> tuple[Path, Path]:
+    """Where the trainings lie that come with Headlight: checkpoints, and logs alone."""
+    return places.SHIPPED, places.SHIPPED.parent / "trainings"
 
 
 def found_runs(also: Sequence[Path] = ()) -> list[Run]:
@@ -254,10 +260,13 @@ def delete(folder: Path) -> None:
 
 
 def _new_folder(name: str) -> Path:
+    """A folder for a training of this name, or of one like it where one goes by that name."""
     safe = re.sub(r"[^\w.-]+", "-", name)[:LONGEST_NAME].strip("-.") or "training"
     top = folder_to_write(runs_folder().absolute())
     for number in count(1):
         folder = top / (safe if number == 1 else f"{safe}-{number}")
+        if any((place / folder.name).exists() for place in shipped()):
+            continue
         try:
             folder.mkdir()
             return folder

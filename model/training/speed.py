@@ -7,26 +7,30 @@ from itertools import pairwise
 import torch
 import torch.nn.functional as F
 
+from model.config import BlockConfig
 from model.device import one_thread
 from model.training.needs import planned
 from model.training.optimizers import OPTIMIZERS, split_parameters
 from model.training.recipe import Recipe
 from model.training.trainer import build_model
 
-MOST_WEIGHTS = 20_000_000  # a larger model takes too long to be timed while a person waits
-MOST_WORK = 2_000_000_000  # weights × tokens that are timed; a step has so many times the tokens
+# A person waits while it is timed: so many weights, whose optimizers take a second, and so many
+# multiplications; a step has so many times the windows. A layer takes some time whatever its size.
+MOST_WEIGHTS = 20_000_000
+MOST_WORK, WORK_OF_LAYER = 4_000_000_000, 20_000_000
 ROUNDS = 3
 
 
 def expected_seconds(recipe: Recipe, vocab_size: int) -> float | None:
     """Seconds that the steps of a decoder's recipe take on one thread; None where it is too large.
 
-    Random tokens are learnt from, a part of a step of them, and the optimizers' share is timed by
+    Any tokens are learnt from, some windows of a step, and the optimizers' share is timed by
     itself: it does not grow with the tokens. Evaluations and saves come on top. ValueError as
     `planned`.
     """
-    _, n_weights = planned(recipe, vocab_size)
-    if n_weights > MOST_WEIGHTS:
+    config, n_weights = planned(recipe, vocab_size)
+    work = [_work(config, n_weights, stage.seq_len) for stage in recipe.stages]
+    if n_weights > MOST_WEIGHTS or max(work) > MOST_WORK:
         return None
     model = build_model(recipe, vocab_size).train()
     optimizers = OPTIMIZERS[recipe.optimizer](
@@ -37,10 +41,9 @@ def expected_seconds(recipe: Recipe, vocab_size: int) -> float | None:
     )
     seconds = 0.0
     with one_thread():
-        for stage in recipe.stages:
-            n_tokens = min(recipe.batch_tokens, MOST_WORK // n_weights)
-            n_windows = max(1, n_tokens // stage.seq_len)
-            ids = torch.randint(vocab_size, (n_windows, stage.seq_len))
+        for stage, of_window in zip(recipe.stages, work, strict=True):
+            n_windows = max(1, min(recipe.batch_tokens // stage.seq_len, MOST_WORK // of_window))
+            ids = torch.arange(n_windows * stage.seq_len).view(n_windows, -1) % vocab_size
 
             def learn(ids: torch.Tensor = ids) -> None:
                 F.cross_entropy(model(ids).flatten(0, 1), ids.flatten()).backward()
@@ -53,6 +56,12 @@ def expected_seconds(recipe: Recipe, vocab_size: int) -> float | None:
             learning, changing = _fastest(learn, change)
             seconds += stage.steps * (learning * recipe.batch_tokens / ids.numel() + changing)
     return seconds
+
+
+def _work(config: BlockConfig, n_weights: int, n_tokens: int) -> int:
+    """Multiplications of a window, roughly: by weights, and of queries with keys and values."""
+    attention = 2 * config.n_layers * config.d_model * n_tokens
+    return n_tokens * (n_weights + attention) + config.n_layers * WORK_OF_LAYER
 
 
 def _fastest(*parts: Callable[[], None]) -> list[float]:

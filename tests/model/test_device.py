@@ -1,9 +1,11 @@
 """Protects the choice of a device: what this machine lacks is refused with a remedy."""
 
+from threading import Event, Thread
+
 import pytest
 import torch
 
-from model.device import choose_device
+from model.device import choose_device, one_thread
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,31 @@ def test_auto_is_cuda_when_there_is_one(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
     assert choose_device("auto").type == expected
     assert choose_device("cpu") == torch.device("cpu")
+
+
+def test_one_thread_is_left_as_it_was_by_those_who_overlap() -> None:
+    """A thread that begins while another computes on one would take that for the usual number."""
+    before, seen, inside, gone = torch.get_num_threads(), [], Event(), Event()
+
+    def other() -> None:
+        with one_thread():
+            inside.set()
+            gone.wait()
+
+    try:
+        torch.set_num_threads(3)
+        first = one_thread()
+        first.__enter__()
+        assert torch.get_num_threads() == 1
+        second = Thread(target=other)
+        second.start()
+        inside.wait()
+        first.__exit__(None, None, None)
+        gone.set()
+        second.join()
+        third = Thread(target=lambda: seen.append(torch.get_num_threads()))
+        third.start()
+        third.join()
+        assert (torch.get_num_threads(), seen) == (3, [3])
+    finally:
+        torch.set_num_threads(before)

@@ -47,3 +47,4 @@ def test_a_line_of_json_is_one_line_to_everyone(end: str) -> None:
 def test_control_characters_are_seen_in_what_is_quoted() -> None:
     assert quoted("a\x00b\x1b\x7f") == "a␀b␛␡"
     assert quoted(" two\n lines\t") == "two lines"
+    assert quoted("\u202egnp.txt") == "\ufffdgnp.txt"

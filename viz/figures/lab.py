@@ -29,7 +29,7 @@ STEP = Axis("step", kind="whole", from_zero=True)
 FORCED, FREE = "held out, teacher forcing", "held out, free running"
 DASHES = {"held out": "dash", FORCED: "dash", FREE: "dot"}
 POINTS = 60  # from so many on a line has no points
-HEIGHT, HEADS, CIRCLE = 300, 400, 420
+HEIGHT, HEADS, CIRCLE = 320, 520, 420
 
 
 class Curve(NamedTuple):
@@ -51,9 +51,9 @@ def schedule(steps: np.ndarray, shares: np.ndarray, rates: Mapping[str, float]) 
     return Chart("Learning rate", STEP, Axis("learning rate", from_zero=True), lines, height=HEIGHT)
 
 
-def curves(title: str, y: Axis, given: Sequence[Curve], marked: Mapping[str, int]) -> Chart:
-    """Lines over steps, of one training or of several; at `marked` steps stands what happened."""
-    rules = [Rule("x", step, text, ("right", "top")) for text, step in marked.items()]
+def curves(title: str, y: Axis, given: Sequence[Curve], marked: int | None) -> Chart:
+    """Lines over steps, of one training or of several; one step may be marked."""
+    rules = [] if marked is None else [Rule("x", marked)]
     return Chart(title, STEP, y, [*map(_line, given), *rules], height=HEIGHT)
 
 

@@ -135,7 +135,7 @@ def _take_over(changes: Settings) -> None:
     """Open the example that was chosen; keep what else was."""
     folder.take_over(changes)
     if variant := changes.pop(VARIANT, None):
-        changes[MODEL.name] = variant
+        changes.setdefault(MODEL.name, variant)  # one of another model that is chosen already
     title = changes.pop(EXAMPLE, None)
     if title in {pair.source for pair in pairs()}:
         state.put((SOURCE, title))

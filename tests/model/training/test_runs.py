@@ -189,9 +189,19 @@ def test_a_folder_is_called_after_the_recipe_whatever_was_typed(
 ) -> None:
     folders = [runs.start(toy_recipe(name=name), text=TEXT) for _ in range(2)]
     assert folders == [top / called, top / f"{called}-2"]
+
     assert [run.folder for run in found_runs([folders[0]])] in (folders, folders[::-1])
     runs.resume(folders[0])
     assert commands[2] == commands[0], "nothing was saved to resume from"
+
+
+@pytest.mark.parametrize("name", ["induction", "translate", "stories-rope"])
+def test_no_training_takes_the_name_of_one_that_is_shipped(
+    top: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lesson that leads to it would show another."""
+    monkeypatch.setattr(runs, "_spawn", lambda folder: None)
+    assert runs.start(toy_recipe(name=name), text=TEXT) == top / f"{name}-2"
 
 
 def test_what_cannot_be_trained_is_refused_before_anything_is_there(

@@ -177,6 +177,9 @@ def test_models_that_differ_in_positions_alone_are_one_entry(
     assert offered_of(app, "variant") == ["alibi", "learned", "none", "rope", "sinusoidal"]
     tell(app, {"variant": "positions-alibi"}, monkeypatch, models._take_over)
     assert query_of(app)["model"] == ["positions-alibi"]
+    both = {"variant": "positions-none", "model": "translate"}  # chosen soon after each other
+    tell(app, both, monkeypatch, models._take_over)
+    assert query_of(app)["model"] == ["translate"]
     assert not offered_of(open_page("Attention"), "variant")
 
 

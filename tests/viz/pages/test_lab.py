@@ -84,7 +84,7 @@ def test_before_anything_runs_its_size_and_its_learning_rates_are_said() -> None
     n_weights = sum(x.numel() for x in build_model(made, tokenizer.vocab_size).parameters())
     assert facts(app)["parameters"] == f"{n_weights:,}"
     assert facts(app)["tokens in all"] == f"{20 * 210:,}"
-    assert facts(app)["on one core"] == "about 1 s"
+    assert facts(app)["of steps, on one core"] == "about 1 s"
     rates = drawn(app, "lab-schedule")["hidden matrices"]
     assert rates == [
         (step, pytest.approx(made.matrix_lr * made.lr_share(step - 1), rel=1e-6))
@@ -142,6 +142,13 @@ def test_a_start_makes_the_training_that_was_set_up(
     button(app, "Start training").click().run()
     assert begun[-1][1] == "A fox ran. " * 300
     assert begun[-1][0].objective == "language_modelling"
+
+
+def test_a_text_is_kept_while_another_task_is_looked_at() -> None:
+    app = open_page("Lab", lab="new", lab_task="text")
+    app.text_area(key="lab-pasted").set_value("A fox ran. " * 300).run()
+    chosen(chosen(app, lab_task="copy"), lab_task="text")
+    assert app.text_area(key="lab-pasted").value == "A fox ran. " * 300
 
 
 def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
@@ -248,6 +255,12 @@ def test_trainings_are_overlaid_by_name(top: Path) -> None:
         assert shown[f"{folder.name}, train"] == [(x["step"], x["loss"]) for x in log(folder)]
 
 
+def test_one_that_is_not_there_is_not_overlaid(top: Path) -> None:
+    trained(top / "one")
+    app = open_page("Lab", lab_run="one", lab_beside="<b>nope")
+    assert "There is no training <b>nope to overlay." in lines(app, "note")
+
+
 def test_one_that_stopped_is_opened_resumed_and_deleted(
     top: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,8 +317,9 @@ def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
     assert [y for _, y in drawn(app, "lab-curve")["L1 H0"]] == pytest.approx(
         [0.1, 0.5, 0.2, 0.6], abs=1e-3
     )
-    layout = json.dumps(chart(app, "lab-curve").layout, ensure_ascii=False)
-    assert "L1 H0: induction from step 20" in layout
+    assert "Dotted: L1 H0 attends after copies from step 20 on." in lines(app, "aside")
+    (rule,) = chart(app, "lab-curve").layout["shapes"]
+    assert (rule["x0"], rule["x1"]) == (20, 20)
 
 
 def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:
@@ -375,7 +389,7 @@ def test_the_lesson_says_what_its_trainings_logged() -> None:
     assert "Between steps 125 and 150 the loss falls from 1.3 to 0.5" in said
     assert [round(induction[step]["loss"], 1) for step in (125, 150)] == [1.3, 0.5]
     app = open_page("Lab", lab="watch", lab_run="induction")
-    assert "induction from step 175" in json.dumps(chart(app, "lab-curve").layout)
+    assert any("attends after copies from step 175 on" in x for x in lines(app, "aside"))
     assert "At step 100 it has them by heart, and one in a hundred of the others" in said
     assert addition[100]["trained_on"]["accuracy"] > 0.99
     assert round(addition[100]["held_out"]["held out"]["accuracy"], 2) == 0.01

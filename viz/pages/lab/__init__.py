@@ -1,5 +1,6 @@
 """Lab: a training of a person's own, set up, begun, watched, stopped and gone on with."""
 
+from model.training import runs as trainings
 from viz.frame import controls, inspector, layout, notices
 from viz.frame.page import Page
 from viz.frame.settings import LAB_VIEW
@@ -21,7 +22,7 @@ def render(view: View) -> None:
 
 def _draw() -> None:
     found = watch.found()
-    has_own = any(run.folder.parent not in watch.SHIPPED for run in found)
+    has_own = any(run.folder.parent not in trainings.shipped() for run in found)
     shown = LAB_VIEW.given(default="watch" if has_own else "new")
     with layout.beside_heading():
         view = controls.segments(shown)

@@ -2,6 +2,7 @@
 
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -16,11 +17,11 @@ from viz.charts.chart import Row
 from viz.figures import lab
 from viz.figures.lab import Curve
 from viz.frame import controls, layout, words
-from viz.frame.said import head_name
+from viz.frame.said import Word, head_name
 from viz.frame.settings import LAB_AGAINST, LAB_STEP
 
 MOVING = ("starting", "running")
-MOST_NAMED = 8  # heads in a legend
+MOST_NAMED = 6  # heads in a legend, which have a colour each
 MOST_ON_PHONE = 4  # maps side by side; of more, some are scrolled to
 NONE = -1
 
@@ -35,12 +36,12 @@ def draw(run: Run, frames: Frames | None) -> None:
         step, against = _chosen(frames)
     at = frames.steps.index(step)
     shown = (
-        "Attention of every head on one fixed text"
+        "Attention of every head on"
         if frames.queries == frames.keys
-        else "What each token of the target attends to in its source, by every head"
+        else "What each token of the target attends to by every head, source:"
     )
     when = f"step {step:,}" if against == NONE else f"step {step:,} − step {against:,}"
-    words.caption(f"{shown}: {when}")
+    words.caption([f"{shown} “", Word(frames.text.strip()), f"”: {when}"])
     _, n_layers, n_heads, *_ = frames.patterns.shape
     with st.container(key=f"{'middling-' if n_heads > MOST_ON_PHONE else ''}chart-lab-heads"):
         for layer in range(n_layers):
@@ -107,10 +108,12 @@ def induction_scores(frames: Frames | None) -> np.ndarray:
 
 
 def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
-    """The scores of each head, a line each; of many heads those stand out that had the largest."""
+    """The scores of each head, a line each; of many those stand out that are named or largest."""
     assert frames is not None
     heads = list(np.ndindex(scores.shape[1:]))
-    largest = sorted(heads, key=lambda at: -np.nan_to_num(scores[:, *at]).max())
+    found = formed(scores)
+    named = found and found.head
+    largest = sorted(heads, key=lambda at: (at != named, -np.nan_to_num(scores[:, *at]).max()))
     inks = {at: ink for ink, at in enumerate(sorted(largest[:MOST_NAMED]))}
     return [
         Curve(inks.get(at), head_name(*at), "", frames.steps, scores[:, *at].tolist())
@@ -118,16 +121,20 @@ def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
     ]
 
 
-def formed(frames: Frames | None, scores: np.ndarray) -> dict[str, int]:
-    """The first step from which a head stays named for induction, by the words that say so."""
-    if frames is None or not len(scores):
-        return {}
-    is_named = np.nan_to_num(scores) >= AT_LEAST["induction"]  # (S, L, H)
+class Formed(NamedTuple):
+    """The first frame from which a head stays named for induction, and which."""
+
+    frame: int
+    head: tuple[int, int]
+
+
+def formed(scores: np.ndarray) -> Formed | None:
+    """When the first head is named for good, of several the strongest at last; None without one."""
+    is_named = np.nan_to_num(scores) >= AT_LEAST["induction"]
     stays = np.logical_and.accumulate(is_named[::-1])[::-1]
-    if not stays[-1].any():
-        return {}
+    if not stays.any():
+        return None
     first = int(stays.any(axis=(1, 2)).argmax())
     last = np.where(stays[first], np.nan_to_num(scores[-1]), -1)
-    at = np.unravel_index(last.argmax(), last.shape)
-    step = frames.steps[first]
-    return {f"{head_name(*map(int, at))}: induction from step {step:,}": step}
+    layer, head = divmod(int(last.argmax()), last.shape[1])
+    return Formed(first, (layer, head))

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.data.text import text_of
-from model.lines import spelled
+from model.lines import quoted
 from model.training import runs as trainings
 from model.training.needs import needed_memory, planned, vocab_size_of
 from model.training.presets import presets, title
@@ -58,11 +58,17 @@ def _own_text() -> str:
 
     ValueError where the file is no text.
     """
-    pasted = st.text_area("Text", key="lab-pasted", height=110, placeholder="Paste a text here")
+    pasted = st.text_area(
+        "Text",
+        key="lab-pasted",
+        height=110,
+        placeholder="Paste a text here",
+        persist_state="session",  # while another task is looked at
+    )
     if pasted.strip():
         return pasted
     file = st.file_uploader("or a text file", key="lab-file", max_upload_size=LARGEST_FILE)
-    return text_of(file.getvalue(), spelled(file.name)) if file else ""
+    return text_of(file.getvalue(), quoted(file.name)) if file else ""
 
 
 def _set_up(base: Recipe, text: str | None) -> None:
@@ -110,7 +116,7 @@ def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
         (f"{n_weights:,}", "parameters"),
         (f"{tokens:,}", "tokens in all"),
         (bytes_text(needed_memory(recipe, vocab_size)), "memory, at most"),
-        *([(f"about {duration(seconds)}", "on one core")] if seconds else []),
+        *([(f"about {duration(seconds)}", "of steps, on one core")] if seconds else []),
     ]
 
 

@@ -17,7 +17,7 @@ from model.training.runs import LIVE, Frames, Run
 from viz.digits import digits, duration
 from viz.figures.lab import curves
 from viz.frame import address, controls, folder, layout, notices, state, words
-from viz.frame.said import Link
+from viz.frame.said import Link, head_name
 from viz.frame.settings import (
     LAB_BESIDE,
     LAB_CURVE,
@@ -33,8 +33,6 @@ from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
 from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
 
-# Those that come with Headlight: with the checkpoint that they led to, or their log alone.
-SHIPPED = (places.SHIPPED, places.SHIPPED.parent / "trainings")
 EVERY = 1.0  # seconds between two looks at a training that runs
 MOST_BESIDE = 64  # letters of the columns of a layer’s maps that stand beside the curves
 MOST_SAMPLES = 6
@@ -49,6 +47,8 @@ def draw(found: Sequence[Run]) -> None:
         chosen = controls.select(LAB_RUN.given(options=names, default=names[0]), width=260)
         others = [name for name in names if name != chosen]
         beside = [runs[name] for name in controls.some(LAB_BESIDE, others)]
+        for name in {*state.value(LAB_BESIDE).splitlines()} - {*runs}:
+            words.notice(f"There is no training {quoted(name)} to overlay.")
     folders = [runs[chosen].folder, *(run.folder for run in beside)]
 
     def step() -> None:
@@ -72,7 +72,8 @@ def found() -> list[Run]:
     named = folder_at(place) if place.strip() else None
     if place.strip() and named is None:
         words.notice(f"{quoted(place)!r} is no folder here; give that of a training", kind="error")
-    shipped = sorted(x.parent for top in SHIPPED for x in top.glob(f"*/{RECIPE_FILE}"))
+    tops = trainings.shipped()
+    shipped = sorted(x.parent for top in tops for x in top.glob(f"*/{RECIPE_FILE}"))
     runs = trainings.found_runs([*([named] if named else []), *shipped])
     return sorted(runs, key=lambda run: named is None or run.folder != named)
 
@@ -94,7 +95,7 @@ def _show(run: Run, others: Sequence[Run]) -> None:
     if frames is None or frames.patterns.shape[2] * len("".join(frames.keys)) <= MOST_BESIDE:
         with left:
             forming.draw(run, frames)
-        _curves(every, frames, (right, right, right))
+        _curves(every, frames, (above, right, right))
     else:
         _curves(every, frames, (above, left, right))
         forming.draw(run, frames)
@@ -138,16 +139,23 @@ def _curves(every: Sequence[Run], frames: Frames | None, where: tuple[DeltaGener
         lines = forming.induction_curves(frames, scores)
     else:
         lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
-    marked = forming.formed(frames, scores) if len(every) == 1 else {}
+    at = None
+    if len(every) == 1 and frames and (found := forming.formed(scores)):
+        at = frames.steps[found.frame]
+        with choice:
+            words.caption(
+                f"Dotted: {head_name(*found.head)} attends after copies from step {at:,} on."
+            )
     with first:
         if not any(curve.steps for curve in lines):
             words.caption("The first numbers come with the first line of the log.")
             return
-        layout.show_chart(curves(title, AXES[name], named(lines), marked), key="lab-curve")
+        layout.show_chart(curves(title, AXES[name], named(lines), at), key="lab-curve")
     right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
     with second:
         if right:
-            layout.show_chart(curves("Accuracy", RIGHT, named(right), marked), key="lab-accuracy")
+            title = "Accuracy" if len(right) > 1 else f"Accuracy, {right[0].of}"
+            layout.show_chart(curves(title, RIGHT, named(right), at), key="lab-accuracy")
 
 
 def _stands(run: Run) -> str:
