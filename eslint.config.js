@@ -9,6 +9,7 @@ const PARTS = [
   "by_hand",
   "circuit",
   "digit_pad",
+  "forming",
   "heads",
   "mask_editor",
   "pickers",

@@ -269,20 +269,13 @@ class Chart:
         return (self.y, self.x) if self.is_sideways else (self.x, self.y)
 
 
-BAR_ROOM = 60  # pixels of a colour bar above charts side by side
-
-
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Charts side by side that have one height, in pixels, and one scale of colours.
-
-    `has_bar` is off below another row of the same scale.
-    """
+    """Charts side by side that have one height, in pixels, and one scale of colours."""
 
     charts: Sequence[Chart]
     tallest: int = 640
     says: str = ""
-    has_bar: bool = True
 
     @property
     def title(self) -> str:
@@ -304,4 +297,4 @@ class Row:
     def height(self) -> int:
         """Pixels of the figure, which give every row room, within reason."""
         rows = max(len(chart.y.names or ()) for chart in self.charts)
-        return min(max(170 + 22 * rows, 280), self.tallest) - (0 if self.has_bar else BAR_ROOM)
+        return min(max(170 + 22 * rows, 280), self.tallest)

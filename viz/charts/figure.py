@@ -7,7 +7,7 @@ from itertools import count
 
 import numpy as np
 
-from viz.charts.chart import BAR_ROOM, Axis, Bars, Chart, Line, Row
+from viz.charts.chart import Axis, Bars, Chart, Line, Row
 from viz.charts.colors import Entries, bar_traces, color_bar
 from viz.charts.drawing import BAR_TOP, NUMBERS, Drawing, Labels, Part
 from viz.charts.marks import drawn
@@ -180,7 +180,7 @@ def _values(chart: Chart, side: str) -> np.ndarray:
 
 # --- side by side -----------------------------------------------------------------------------
 
-TITLES = 36  # pixels of titles above charts side by side
+TOP, TITLES = 96, 36  # pixels above charts side by side, and those of their titles
 WIDE = 760  # pixels of all their x axes
 
 
@@ -189,11 +189,11 @@ def _side_by_side(row: Row, colors: Palette) -> Entries:
     width = (1 - row.gap * (len(row.charts) - 1)) / len(row.charts)
     drawings = [Drawing(chart, colors, WIDE * width, has_bar=False) for chart in row.charts]
     longest = max((x.y.shown for x in drawings if x.y), key=len, default=None)
-    below, top = max(x.below for x in drawings), TITLES + (BAR_ROOM if row.has_bar else 0)
+    below = max(x.below for x in drawings)
     layout: Entries = {
         "template": _template(colors),
         "height": row.height,
-        "margin": {"t": top, "l": rows_room(longest), "b": below},
+        "margin": {"t": TOP, "l": rows_room(longest), "b": below},
         "shapes": [],
         "annotations": [],
     }
@@ -213,10 +213,8 @@ def _side_by_side(row: Row, colors: Palette) -> Entries:
         y |= {"anchor": f"x{name}", "showticklabels": has_names}
         layout[f"yaxis{name}"] = y | ({"title": {"text": ""}} if number else {})
         layout["annotations"].append(_title(drawing.chart.title, left + width / 2, colors))
-    if row.has_bar:
-        above = 1 + TITLES / (row.height - top - below)
-        data += _bar(row.charts[0], colors, above, data[0])
-    return {"data": data, "layout": layout}
+    above = 1 + TITLES / (row.height - TOP - below)
+    return {"data": [*data, *_bar(row.charts[0], colors, above, data[0])], "layout": layout}
 
 
 def _bar(chart: Chart, colors: Palette, y: float, cells: Entries) -> list[Entries]:

@@ -13,23 +13,17 @@ from viz.charts.chart import (
     GUIDE,
     PLAIN,
     Axis,
-    Cells,
     Chart,
-    Hidden,
     Line,
     Pen,
-    Row,
     Rule,
-    Scale,
-    weights,
 )
-from viz.labels import visible
 
 STEP = Axis("step", kind="whole", from_zero=True)
 FORCED, FREE = "held out, teacher forcing", "held out, free running"
 DASHES = {"held out": "dash", FORCED: "dash", FREE: "dot"}
 POINTS = 60  # from so many on a line has no points
-HEIGHT, HEADS, CIRCLE = 320, 520, 420
+HEIGHT, CIRCLE = 320, 420
 
 
 class Curve(NamedTuple):
@@ -64,36 +58,6 @@ def _line(curve: Curve) -> Line:
     symbol = "circle" if n < POINTS else None
     pen = Pen(curve.number, DASHES.get(curve.of, "solid"), symbol=symbol, size=5)
     return Line(curve.steps, curve.values, curve.name, pen)
-
-
-def heads(
-    patterns: np.ndarray,
-    *,
-    mask: np.ndarray,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    layer: int,
-    is_change: bool = False,
-) -> Row:
-    """What the heads of one layer attend to at a step, or how that changes between two.
-
-    patterns (H, Tq, Tk), mask (Tq, Tk). Layers stand below each other: the first has a colour bar.
-    """
-    key, query = (
-        Axis(title, names=[*map(visible, texts)], numbered=True)
-        for title, texts in (("key", keys), ("query", queries))
-    )
-    scale = Scale("change of attention weight", -1.0, 1.0, "signed") if is_change else weights()
-    charts = [
-        Chart(
-            f"L{layer} H{head}",
-            key,
-            query,
-            [Cells(pattern, scale, Hidden(~mask))],
-        )
-        for head, pattern in enumerate(patterns)
-    ]
-    return Row(charts, tallest=HEADS, has_bar=not layer)
 
 
 def circle(names: Sequence[str], found: Circle, step: int) -> Chart:

@@ -16,10 +16,11 @@ const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wi
  */
 
 /**
- * The tiles of a group as a picture's address: gap, masked, zero and weight each in its colour.
+ * The tiles of a group as a picture's address: gap, masked, zero and weight each in its colour; of
+ * those that are signed, changes from −1 to 1.
  *
  * @param {{tiles: Tiles, n_layers: number, n_heads: number}} group
- * @param {{masked: number}} codes bytes that are no weight
+ * @param {{masked: number, isSigned?: boolean}} codes bytes that are no weight
  * @param {Palette} palette
  * @param {{x: number, y: number}} gaps between tiles, as shares of a tile
  */
@@ -32,7 +33,7 @@ export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
   const context = canvas.getContext("2d");
   if (!context) return "";
   const image = context.createImageData(canvas.width, canvas.height);
-  const table = byteColors(palette, codes.masked);
+  const table = byteColors(palette, codes);
   const pixels = new Uint32Array(image.data.buffer);
   const size = rows * columns;
   const levels = tiles.bytes ?? bytesOf(tiles.bdata ?? "");
@@ -57,17 +58,26 @@ export function tileByte(weight) {
 }
 
 /**
+ * The byte that stands for a change of a weight, from −1 to 1.
+ *
+ * @param {number} change
+ */
+export function signedByte(change) {
+  return ZERO + Math.round(((Math.min(Math.max(change, -1), 1) + 1) / 2) * (255 - ZERO));
+}
+
+/**
  * A little-endian RGBA word for each byte.
  *
  * @param {Palette} palette
- * @param {number} masked the byte of masked cells
+ * @param {{masked: number, isSigned?: boolean}} codes
  */
-function byteColors(palette, masked) {
-  const scale = ramp(palette.sequential);
+function byteColors(palette, { masked, isSigned }) {
+  const scale = ramp(isSigned ? palette.diverging : palette.sequential);
   const hidden = rgb(palette.masked);
   return Uint32Array.from({ length: 256 }, (_, level) => {
-    const weight = (Math.max(level - ZERO, 0) / (255 - ZERO)) ** 2;
-    const at = 3 * Math.round(255 * weightShare(weight, palette));
+    const share = Math.max(level - ZERO, 0) / (255 - ZERO);
+    const at = 3 * Math.round(255 * (isSigned ? share : weightShare(share ** 2, palette)));
     const [red, green, blue] = level === masked ? hidden : scale.subarray(at, at + 3);
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   });

@@ -148,6 +148,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
         "lab_step",
         "lab_text",
         "lab_against",
+        "lab_head",
         "lab_curve",
     }  # where a training is
     elsewhere |= {"elsewhere_1", "elsewhere_2", "elsewhere_3"}  # once a circuit is there

@@ -151,12 +151,22 @@ def test_a_saved_file_says_why_it_cannot_draw(
             "Enter",
             "Without it the logit difference",
         ),
+        (
+            made.forming,
+            "[aria-label^='L0 H0: step 30']",
+            ".hl-overview",
+            "ArrowDown",
+            "L1 H0: step",
+        ),
         (made.editor, "[aria-label^='Pattern of L1 H2']", ".hl-map", "Home", f"{ALONE}.*“The”"),
         (made.pad, "[aria-label^='Probability']", "svg[role=img]", "End", f"{ALONE}.*patch 1,0"),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
         (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
     ],
-    ids=["rotation", "by_hand", "circuit", "mask_editor", "digit_pad", "pickers", "figure"],
+    ids=[
+        *("rotation", "by_hand", "circuit", "forming", "mask_editor", "digit_pad"),
+        *("pickers", "figure"),
+    ],
 )
 def test_each_part_opens_from_a_file_and_is_for_everybody(
     alone: Page,
@@ -172,7 +182,7 @@ def test_each_part_opens_from_a_file_and_is_for_everybody(
     part.save(tmp_path / "part.html")
     alone.goto((tmp_path / "part.html").as_uri())
     expect(alone.locator(words)).to_be_visible()
-    if part.name in ("rotation", "mask_editor", "figure"):
+    if part.name in ("rotation", "forming", "mask_editor", "figure"):
         alone.locator(".js-plotly-plot:not([data-busy]) .main-svg").first.wait_for()
     if reach:
         alone.locator(reach).first.focus()

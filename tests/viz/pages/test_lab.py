@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,9 +31,8 @@ from tests.viz.apps import (
     pickers_of,
     query_of,
     tables_shown,
-    z,
 )
-from tests.viz.builders import numbers
+from tests.viz.builders import live_data, numbers
 from viz import runs
 from viz.frame import ASSETS
 
@@ -168,49 +168,40 @@ def test_a_training_is_drawn_as_its_log_and_its_frames_are(top: Path) -> None:
         ],
         "held out, free running": [(x["step"], x["alone"]["accuracy"]) for x in scored],
     }
-    for layer in range(2):
-        maps = [x for x in chart(app, f"lab-heads-{layer}").data if x["type"] == "heatmap"]
-        shown = [np.nan_to_num(z(x)) for x in maps if "zmax" in x or "coloraxis" in x][:2]
-        assert all(
-            np.allclose(one, frames.patterns[-1][layer][head], atol=2e-3)
-            for head, one in enumerate(shown)
-        )
+    live = live_data(app)
+    assert (live["patterns"] == frames.patterns).all()
+    assert live["settings"] == {"step": 20, "against": -1, "head": ""}
     written = tables_shown(app)[-1]["it writes"]
     assert list(written.values()) == list(dict.fromkeys(x["sample"] for x in scored))
 
 
-@pytest.mark.parametrize("step", [0, 10])
-def test_the_heads_of_a_step_are_shown_and_named(top: Path, step: int) -> None:
-    (frames,) = trainings.read_frames(trained(top / "one"))
-    app = open_page("Lab", lab_step=str(step))
-    shown = chart(app, "lab-heads-1")
-    assert "L1 H0" in json.dumps(shown.layout)
-    assert any(line.endswith(f": step {step}") for line in lines(app, "aside"))
-    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
-    expected = np.array(frames.patterns[frames.steps.index(step)][1][0], np.float32)
-    assert np.allclose(np.nan_to_num(z(first)), expected, atol=2e-3)
+def test_step_head_and_what_is_taken_away_come_from_the_address(top: Path) -> None:
+    trained(top / "one")
+    app = open_page("Lab", lab_step="10", lab_against="1", lab_head="1.1")
+    assert live_data(app)["settings"] == {"step": 10, "against": 1, "head": "1.1"}
+    app = open_page("Lab", lab_step="4000", lab_against="x")
+    assert live_data(app)["settings"] == {"step": 20, "against": -1, "head": ""}
+    assert len([line for line in lines(app, "note") if "does not exist here" in line]) == 2
 
 
 def test_of_several_texts_one_is_chosen(top: Path) -> None:
     every = trainings.read_frames(trained(top / "one", 'probes="cat>cat\\nowl>owl"'))
     assert [frames.text for frames in every] == ["cat>cat", "owl>owl"]
     app = open_page("Lab", lab_text="1")
-    shown = chart(app, "lab-heads-1")
-    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
-    assert np.allclose(np.nan_to_num(z(first)), every[1].patterns[-1][1][0], atol=2e-3)
-    shown = chart(chosen(app, lab_text=0), "lab-heads-1")
-    (first, *_) = (x for x in shown.data if x["type"] == "heatmap")
-    assert np.allclose(np.nan_to_num(z(first)), every[0].patterns[-1][1][0], atol=2e-3)
+    for number in (1, 0):
+        live = live_data(chosen(app, lab_text=number))
+        assert live["text"] == every[number].text
+        assert (live["patterns"] == every[number].patterns).all()
 
 
-def test_two_steps_are_compared_as_a_signed_difference(top: Path) -> None:
+def test_of_one_that_runs_the_last_frame_is_seen(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (frames,) = trainings.read_frames(trained(top / "one"))
-    app = open_page("Lab", lab_step="20", lab_against="1")
-    assert any(line.endswith(": step 20 − step 1") for line in lines(app, "aside"))
-    (first, *_) = (x for x in chart(app, "lab-heads-0").data if x["type"] == "heatmap")
-    now, before = (np.array(frames.patterns[frames.steps.index(x)][0][0], float) for x in (20, 1))
-    assert np.allclose(np.nan_to_num(z(first)), now - before, atol=2e-3)
-    assert (first["zmin"], first["zmax"]) == (-1, 1)
+    read = trainings.read_run
+    monkeypatch.setattr(trainings, "read_run", lambda x: replace(read(x), state="running"))
+    live = live_data(open_page("Lab", lab_run="one", lab_step="10"))
+    assert live["steps"] == [20] and (live["patterns"] == frames.patterns[-1:]).all()
 
 
 def test_numbers_that_are_added_lie_where_the_kept_checkpoint_has_them(top: Path) -> None:

@@ -58,7 +58,7 @@ export class Grid {
 
   /**
    * @param {Heads} heads
-   * @param {{masked: number}} codes bytes that are no weight
+   * @param {{masked: number, isSigned?: boolean}} codes bytes that are no weight
    * @param {Palette} palette
    * @param {{x: number, y: number}} pitch
    */

@@ -1,11 +1,11 @@
 """What heads and embeddings become in a training, step by step."""
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from model.analysis.circle import Circle, circle
 from model.analysis.heads import AT_LEAST, induction_by_step
@@ -13,66 +13,48 @@ from model.sources import checkpoint
 from model.sources.places import SNAPSHOT, snapshots
 from model.training.objectives import OBJECTIVES
 from model.training.runs import Frames, Run
-from viz.charts.chart import Row
 from viz.figures import lab
 from viz.figures.lab import Curve
-from viz.frame import controls, layout, words
-from viz.frame.said import Word, head_name
-from viz.frame.settings import LAB_AGAINST, LAB_STEP
+from viz.frame import layout, state, words
+from viz.frame.said import head_name
+from viz.frame.settings import LAB_AGAINST, LAB_HEAD, LAB_STEP
+from viz.kit.parts.forming import NONE, forming_part
+from viz.live import component
+from viz.runs.kept import held
 
 MOVING = ("starting", "running")
 MOST_NAMED = 6  # heads in a legend, which have a colour each
-MOST_ON_PHONE = 4  # maps side by side; of more, some are scrolled to
-NONE = -1
 
 
-def draw(run: Run, frames: Frames | None) -> None:
-    """Every head on one text that stays the same: the last frame, or at rest that of a step."""
+class Formed(NamedTuple):
+    """The first frame from which a head stays named for induction, and which."""
+
+    frame: int
+    head: tuple[int, int]
+
+
+def draw(run: Run, frames: Frames | None, first: Formed | None) -> None:
+    """Every head on one text that stays the same: the last frame, or at rest those of all steps.
+
+    Until another is chosen, the head is large that is named first.
+    """
     if frames is None:
         words.caption("Every head is seen here as soon as the training begins.")
         return
-    step, against = frames.steps[-1], NONE
-    if run.state not in MOVING and len(frames.steps) > 1:
-        step, against = _chosen(frames)
-    at = frames.steps.index(step)
-    shown = (
-        "Attention of every head on"
-        if frames.queries == frames.keys
-        else "What each token of the target attends to by every head, source:"
-    )
-    when = f"step {step:,}" if against == NONE else f"step {step:,} − step {against:,}"
-    words.caption([f"{shown} “", Word(frames.text.strip()), f"”: {when}"])
-    _, n_layers, n_heads, *_ = frames.patterns.shape
-    with st.container(key=f"{'middling-' if n_heads > MOST_ON_PHONE else ''}chart-lab-heads"):
-        for layer in range(n_layers):
-            layout.show_chart(_row(frames, layer, at, against), key=f"lab-heads-{layer}")
-    if found := circle_at(run, step):
-        layout.show_chart(lab.circle(*found), key="lab-circle")
-
-
-def _chosen(frames: Frames) -> tuple[int, int]:
-    """The step that is shown, and the one that it is compared with."""
     steps = [*frames.steps]
-
-    def said(other: int) -> str:
-        return "nothing" if other == NONE else f"step {other:,}"
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        step = controls.steps(LAB_STEP.given(options=steps, default=steps[-1], words="{:,}".format))
-        other = controls.select(LAB_AGAINST.given(options=[NONE, *steps], words=said), width=130)
-    return step, other
-
-
-def _row(frames: Frames, layer: int, at: int, against: int) -> Row:
-    """One layer's heads in a frame, or how they differ from those of a step."""
-    shape = frames.patterns.shape[-2:]
-    mask = np.tri(*shape, dtype=bool) if frames.is_causal else np.ones(shape, dtype=bool)
-    patterns = np.array(frames.patterns[at][layer], np.float32)
-    drawn = partial(lab.heads, mask=mask, queries=frames.queries, keys=frames.keys, layer=layer)
-    if against == NONE:
-        return drawn(patterns)
-    before = np.array(frames.patterns[frames.steps.index(against)][layer], np.float32)
-    return drawn(patterns - before, is_change=True)
+    named = ".".join(map(str, first.head)) if first else ""
+    chosen: dict[str, object] = {"head": state.value(LAB_HEAD) or named}
+    if run.state in MOVING:
+        frames = replace(frames, steps=frames.steps[-1:], patterns=frames.patterns[-1:])
+    else:
+        said = {NONE: "nothing"} | {step: f"step {step:,}" for step in steps}
+        step = LAB_STEP.given(options=steps, default=steps[-1], words=said.__getitem__)
+        against = LAB_AGAINST.given(options=[*said], words=said.__getitem__)
+        chosen |= {"step": state.value(step), "against": state.value(against)}
+    part = forming_part(frames, chosen, key=f"{run.name} {frames.text}")
+    component.show(held(part), on_change=partial(state.take_over, prefix="lab_"))
+    if found := circle_at(run, part.state["step"]):
+        layout.show_chart(lab.circle(*found), key="lab-circle")
 
 
 # --- numbers on a circle --------------------------------------------------------------------------
@@ -119,13 +101,6 @@ def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
         Curve(inks.get(at), head_name(*at), "", frames.steps, scores[:, *at].tolist())
         for at in sorted(heads, key=inks.__contains__)
     ]
-
-
-class Formed(NamedTuple):
-    """The first frame from which a head stays named for induction, and which."""
-
-    frame: int
-    head: tuple[int, int]
 
 
 def formed(scores: np.ndarray) -> Formed | None:

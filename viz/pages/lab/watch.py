@@ -5,8 +5,8 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.files import folder_at
 from model.lines import one_line, quoted
@@ -34,7 +34,6 @@ from viz.pages.lab import forming
 from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
 
 EVERY = 1.0  # seconds between two looks at a training that runs
-MOST_BESIDE = 64  # letters of the columns of a layer’s maps that stand beside the curves
 MOST_SAMPLES = 6
 OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alone
 
@@ -90,15 +89,10 @@ def _show(run: Run, others: Sequence[Run]) -> None:
         return
     frames, every = _watched(run), [run, *others]
     _ways(run, frames)
-    above = st.container()
-    left, right = layout.two_up("lab-live")
-    if frames is None or frames.patterns.shape[2] * len("".join(frames.keys)) <= MOST_BESIDE:
-        with left:
-            forming.draw(run, frames)
-        _curves(every, frames, (above, right, right))
-    else:
-        _curves(every, frames, (above, left, right))
-        forming.draw(run, frames)
+    scores = forming.induction_scores(frames)
+    first = forming.formed(scores)
+    _curves(every, frames, scores, first)
+    forming.draw(run, frames, first)
     _samples(run)
 
 
@@ -121,17 +115,16 @@ def _ways(run: Run, frames: Frames | None) -> None:
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
 
-def _curves(every: Sequence[Run], frames: Frames | None, where: tuple[DeltaGenerator, ...]) -> None:
-    """The numbers that are chosen, and how much is right; where a head is named for induction.
-
-    where: the choice, the numbers, and what is right.
-    """
-    scores = forming.induction_scores(frames)
+def _curves(
+    every: Sequence[Run],
+    frames: Frames | None,
+    scores: np.ndarray,
+    formed: forming.Formed | None,
+) -> None:
+    """The numbers that are chosen, and how much is right; where a head is named for induction."""
     there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, every[0])[0].steps)}
     options = [name for name in LAB_CURVES if there.get(name, True)]
-    choice, first, second = where
-    with choice:
-        name = controls.segments(LAB_CURVE.given(options=options))
+    name = controls.segments(LAB_CURVE.given(options=options))
     title = LAB_CURVE.words(name).capitalize()
     if name in OF_ONE and len(every) > 1:
         title = f"{title}, {every[0].name}"
@@ -140,12 +133,10 @@ def _curves(every: Sequence[Run], frames: Frames | None, where: tuple[DeltaGener
     else:
         lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
     at = None
-    if len(every) == 1 and frames and (found := forming.formed(scores)):
-        at = frames.steps[found.frame]
-        with choice:
-            words.caption(
-                f"Dotted: {head_name(*found.head)} attends after copies from step {at:,} on."
-            )
+    if len(every) == 1 and frames and formed:
+        at, head = frames.steps[formed.frame], head_name(*formed.head)
+        words.caption(f"Dotted: {head} attends after copies from step {at:,} on.")
+    first, second = layout.two_up("lab-live")
     with first:
         if not any(curve.steps for curve in lines):
             words.caption("The first numbers come with the first line of the log.")

@@ -13,6 +13,7 @@ from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
 from model.capture import capture, capture_image
 from model.trace import Trace
+from model.training.runs import Frames
 from tests.model.builders import tiny_model, tiny_vision
 from tests.viz.builders import causal, stories_trace
 from viz.kit.part import Part
@@ -21,6 +22,7 @@ from viz.kit.parts.by_hand import by_hand_part
 from viz.kit.parts.circuit import circuit_part
 from viz.kit.parts.digit_pad import Shipped, digit_pad_part
 from viz.kit.parts.figure import figure_part
+from viz.kit.parts.forming import forming_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
@@ -98,6 +100,19 @@ def rotor() -> Part:
     frequencies = np.array([1.0, 0.1, 0.01])
     rotation = Rotation("wave", hands, hands, frequencies, 1.0, 50, ("first", "second"))
     return rotation_part("a key", rotation, {"first": 1, "second": 5})
+
+
+def forming_frames() -> Frames:
+    """Two layers of three heads on three tokens, at three steps of a training that was not."""
+    scores = np.random.default_rng(1).random((3, 2, 3, 3, 3)) * np.tri(3)
+    patterns = (scores / scores.sum(axis=-1, keepdims=True)).astype(np.float16)
+    tokens = ("a", "<b>", "a")
+    return Frames("a<b>a", (0, 7, 30), tokens, tokens, True, patterns)
+
+
+def forming() -> Part:
+    """The same as a part."""
+    return forming_part(forming_frames(), {}, key="a key")
 
 
 def chart() -> Part:

@@ -1,0 +1,33 @@
+"""Heads as they form: what each attends to on one text, at the steps of a training."""
+
+from model.training.runs import Frames
+from viz.kit.part import Part
+from viz.kit.wire import Settings, axis_labels
+from viz.labels import visible
+
+NONE = -1  # in the place of a step: none is taken away
+STATE = {"against": NONE, "head": ""}
+
+
+def forming_part(frames: Frames, settings: Settings, *, key: str) -> Part:
+    """Every head at every step that was kept.
+
+    settings: `step` is that on screen, `against` the one that is taken away from it, `head` the one
+    that is large, as "1.0" (layer and head).
+    """
+    labels = {name: [*map(visible, getattr(frames, name))] for name in ("queries", "keys")}
+    _, n_layers, n_heads, *_ = frames.patterns.shape
+    spec = {
+        "key": key,
+        "text": frames.text.strip(),
+        "steps": list(frames.steps),
+        "labels": labels,
+        "axis": {name: axis_labels(own) for name, own in labels.items()},
+        "is_self": frames.queries == frames.keys,
+        "is_causal": frames.is_causal,
+        "n_layers": n_layers,
+        "n_heads": n_heads,
+    }
+    arrays = {"patterns": frames.patterns}
+    state = {"step": frames.steps[-1], **STATE, **settings}
+    return Part("forming", spec, state, arrays, {"patterns": 1})
