@@ -189,3 +189,5 @@ def test_a_translator_s_words_are_of_source_and_target(bare: Page) -> None:
     opened(bare, frames)
     expect(bare.get_by_role("status")).to_contain_text("source: “A dog.”: step 5")
     assert shown(bare).shape == (2, 4) and shown(bare).min() == 0.25
+    names = drawn(bare)["map"]
+    assert (names["rows"], names["columns"]) == (["Ein", "Hund"], ["A", "dog", ".", "end"])
