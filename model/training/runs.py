@@ -414,7 +414,7 @@ def _lines(path: Path) -> tuple[Mapping[str, Any], ...]:
     with _reading, opened(path, LARGEST_LOG) as file:
         log = _logs.pop(path, _Log())
         file.seek(log.n_bytes - len(log.tail))
-        if file.read(len(log.tail)) != log.tail:  # it was begun anew, or cut
+        if file.read(len(log.tail)) != log.tail:  # it was begun again, or cut
             log = _Log()
             file.seek(0)
         whole, end, _half = file.read().rpartition(b"\n")

@@ -92,6 +92,12 @@ def test_before_anything_runs_its_size_and_its_learning_rates_are_said() -> None
     ]
 
 
+def test_of_what_is_too_large_to_be_timed_that_is_said() -> None:
+    app = open_page("Lab", lab_task="copy", lab_fields="d_model=2048\nn_layers=8")
+    assert facts(app)["of steps, on one core"] == "–"
+    assert "It is too large for a step of it to be timed while you wait." in lines(app, "aside")
+
+
 def test_a_field_that_is_set_stands_in_the_address_until_it_is_as_usual_again() -> None:
     app = open_page("Lab", lab_task="copy")
     usual = app.number_input(key="lab_fields-n_layers").value

@@ -13,7 +13,7 @@ from model.training.presets import presets, title
 from model.training.recipe import Recipe
 from model.training.sized import recipe_for
 from model.training.speed import expected_seconds
-from viz.digits import duration
+from viz.digits import NONE, duration
 from viz.figures.cache import bytes_text
 from viz.figures.lab import schedule
 from viz.frame import controls, folder, gradual, layout, notices, state, words
@@ -81,7 +81,10 @@ def _set_up(base: Recipe, text: str | None) -> None:
     _fields(base, recipe)
     left, right = layout.two_up("lab-before")
     with left:
-        words.facts(_costs(recipe, text))
+        costs = _costs(recipe, text)
+        words.facts(costs)
+        if costs[-1][0] == NONE:
+            words.caption("It is too large for a step of it to be timed while you wait.")
         st.button(
             "Start training",
             icon=":material/play_arrow:",
@@ -116,7 +119,7 @@ def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
         (f"{n_weights:,}", "parameters"),
         (f"{tokens:,}", "tokens in all"),
         (bytes_text(needed_memory(recipe, vocab_size)), "memory, at most"),
-        *([(f"about {duration(seconds)}", "of steps, on one core")] if seconds else []),
+        (f"about {duration(seconds)}" if seconds else NONE, "of steps, on one core"),
     ]
 
 
