@@ -244,6 +244,17 @@ def test_every_curve_is_of_its_number(
     assert wanted in list(shown.values())
 
 
+def test_a_long_log_is_thinned_number_by_number(top: Path) -> None:
+    """Held-out losses stand in few lines; none is left out, nor is what came last."""
+    folder = trained(top / "one")
+    first, last = log(folder)[0] | {"held_out": None}, log(folder)[-1]
+    kept = [(last if step % 50 == 0 else first) | {"step": step} for step in range(1, 2001)]
+    (folder / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in kept))
+    shown = drawn(open_page("Lab"), "lab-curve")
+    assert [step for step, _ in shown["held out"]] == [*range(50, 2001, 50)]
+    assert [step for step, _ in shown["train"]] == [*range(1, 2000, 2), 2000]
+
+
 def test_trainings_are_overlaid_by_name(top: Path) -> None:
     first, second = trained(top / "one"), trained(top / "two", "seed=1")
     app = open_page("Lab", lab_run="two", lab_beside="one")

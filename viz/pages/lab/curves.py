@@ -32,11 +32,12 @@ def named(found: Sequence[Curve]) -> list[Curve]:
 
 
 def line_of(number: int, run: Run, of: str, value: Callable[[Mapping[str, Any]], object]) -> Curve:
-    """One number of each line of the log that has it; of a long log some of the lines."""
-    every = -(-len(run.lines) // MOST_POINTS)
-    points = [(line["step"], value(line)) for line in run.lines[:: every or 1]]
+    """One number of each line of the log that has it; of many some of them, and the last."""
+    points = [(line["step"], value(line)) for line in run.lines]
     there = [(step, y) for step, y in points if isinstance(y, int | float) and math.isfinite(y)]
-    steps, values = zip(*there, strict=True) if there else ((), ())
+    every = -(-len(there) // MOST_POINTS) or 1
+    shown = [*there[:-1:every], *there[-1:]]
+    steps, values = zip(*shown, strict=True) if shown else ((), ())
     return Curve(number, f"{run.name}, {of}" if of else run.name, of, steps, values)
 
 
