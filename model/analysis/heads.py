@@ -146,11 +146,6 @@ def induction(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> Averag
     return _mean_over(weights, pairs.any(axis=-1) & _has_choice(mask))
 
 
-def induction_by_step(patterns: np.ndarray, mask: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """`induction` of every head as it is trained, (S, L, H), of patterns (S, L, H, T, T)."""
-    return np.array([[induction(layer, mask, ids).values for layer in frame] for frame in patterns])
-
-
 def induction_edges(ids: np.ndarray) -> np.ndarray:
     """Whether a key came right after an earlier copy of the query, (T, T); ids are (T,)."""
     follows = np.zeros((len(ids), len(ids)), dtype=bool)

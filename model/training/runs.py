@@ -42,6 +42,7 @@ from model.training.watching import (
     PAUSED_FILE,
     STOP,
     asked,
+    mask_of,
     read_index,
     sizes_of,
 )
@@ -87,8 +88,9 @@ class Frames:
     steps: tuple[int, ...]
     queries: tuple[str, ...]
     keys: tuple[str, ...]
-    is_causal: bool
+    mask: np.ndarray  # (Tq, Tk)
     patterns: np.ndarray  # a view of the file
+    revision: str  # changes with what the file holds
 
 
 @dataclass
@@ -161,12 +163,13 @@ def read_frames(folder: Path) -> list[Frames]:
     if not index.is_file() or not path.is_file() or not (found := read_index(index)):
         return []
     with opened(path, MOST_BYTES) as file:
-        size = os.fstat(file.fileno()).st_size
+        about = os.fstat(file.fileno())
     head, sizes = found[0], sizes_of(found[0])
-    n = min(len(found) - 1, size // (2 * sum(sizes))) if sum(sizes) else 0
+    n = min(len(found) - 1, about.st_size // (2 * sum(sizes))) if sum(sizes) else 0
     if n < 1:
         return []
     whole = np.memmap(path, np.float16, "r", shape=(n, sum(sizes)))
+    model = _recipe(folder / RECIPE_FILE).model
     steps = tuple(line["step"] for line in found[1 : n + 1])
     texts = zip(head["texts"], np.split(whole, np.cumsum(sizes)[:-1], axis=1), strict=True)
     return [
@@ -175,10 +178,11 @@ def read_frames(folder: Path) -> list[Frames]:
             steps,
             (queries := tuple(text["queries"])),
             (keys := tuple(text["keys"])),
-            text["is_causal"],
+            mask_of(text, model),
             part.reshape(n, head["layers"], head["heads"], len(queries), len(keys)),
+            f"{path} {about.st_mtime_ns} {n} {number}",
         )
-        for text, part in texts
+        for number, (text, part) in enumerate(texts)
     ]
 
 

@@ -11,7 +11,10 @@ import numpy as np
 import torch
 
 from model.architectures.base import Transformer
+from model.architectures.table import config_of
+from model.config import DecoderConfig
 from model.files import MEGABYTE, append, read_text, replacing
+from model.masks import MASKS
 from model.tap import Recorder, attach
 from model.training.objectives.base import Probe
 from model.training.observers import Saver
@@ -118,6 +121,15 @@ def sizes_of(head: Mapping[str, Any]) -> list[int]:
     """How many numbers a frame has of each probe, by the first line of its index."""
     heads = head["layers"] * head["heads"]
     return [heads * len(text["queries"]) * len(text["keys"]) for text in head["texts"]]
+
+
+def mask_of(text: Mapping[str, Any], model: Mapping[str, Any]) -> np.ndarray:
+    """Which tokens of a text of an index may attend to which, (Tq, Tk); `model` is the recipe's."""
+    n_queries, n_keys = len(text["queries"]), len(text["keys"])
+    config = config_of({**model, "vocab_size": 1}) if text["is_causal"] else None
+    if not isinstance(config, DecoderConfig):
+        return np.ones((n_queries, n_keys), bool)
+    return MASKS[config.mask](config, n_keys, "cpu").numpy()
 
 
 class FrameSteps:

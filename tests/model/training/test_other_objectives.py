@@ -116,7 +116,7 @@ def test_of_a_translation_cross_attention_is_watched(probes: str, tmp_path: Path
         )
         expected = recorder.values["decoder.blocks.0.cross_attn.pattern"]  # (1, H, Tq, Tk)
         np.testing.assert_allclose(frames.patterns[-1], expected.detach(), atol=6e-4)
-        assert not frames.is_causal
+        assert frames.mask.all()
 
 
 def test_of_an_encoder_all_tokens_are_watched(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_of_an_encoder_all_tokens_are_watched(tmp_path: Path) -> None:
     text = DATA["masked"].held_out["held"][:14]
     (layer,) = loaded.trace(text).trace.attention
     np.testing.assert_allclose(frames.patterns[-1], layer.pattern[None], atol=6e-4)
-    assert not frames.is_causal
+    assert frames.mask.all()
 
 
 @pytest.mark.parametrize("probes", ["abc", "abc\t ", "abc\t" + "a" * 12])

@@ -36,8 +36,11 @@ def kept(out: Path, recipe: Recipe | None = None, **options: object) -> Frames:
     return found
 
 
-def test_frames_are_the_patterns_of_the_model_at_their_steps(tmp_path: Path) -> None:
-    frames = kept(tmp_path, toy_recipe(snapshots=100))
+@pytest.mark.parametrize(
+    "mask", [{}, {"mask": "sliding_window", "window": 3}, {"mask": "prefix", "prefix_len": 4}]
+)
+def test_frames_are_the_patterns_of_the_model_at_their_steps(mask: dict, tmp_path: Path) -> None:
+    frames = kept(tmp_path, toy_recipe(snapshots=100, model=MODEL | mask))
     assert frames.steps[0] == 0
     assert {4, 8} <= set(frames.steps), "the evaluations"
     assert frames.queries == frames.keys == tuple(SENTENCE[:11]), "as long as the context"
@@ -47,6 +50,7 @@ def test_frames_are_the_patterns_of_the_model_at_their_steps(tmp_path: Path) -> 
         trace = loaded.trace(SENTENCE[:11]).trace
         expected = np.stack([layer.pattern for layer in trace.attention])
         np.testing.assert_allclose(frame, expected, atol=6e-4)
+        assert np.array_equal(frames.mask, trace.attention[0].mask)
     assert np.abs(frames.patterns[-1] - frames.patterns[0]).max() > 2e-3
 
 
@@ -60,7 +64,7 @@ def test_each_given_text_has_its_frames(tmp_path: Path) -> None:
     for frames, text in zip(every, texts, strict=True):
         expected = np.stack([layer.pattern for layer in loaded.trace(text).trace.attention])
         np.testing.assert_allclose(frames.patterns[-1], expected, atol=6e-4)
-        assert frames.is_causal
+        assert np.array_equal(frames.mask, np.tri(len(text)))
 
 
 def test_a_probe_that_is_too_long_is_refused(tmp_path: Path) -> None:

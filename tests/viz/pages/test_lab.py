@@ -35,6 +35,7 @@ from tests.viz.apps import (
 from tests.viz.builders import live_data, numbers
 from viz import runs
 from viz.frame import ASSETS
+from viz.runs.forming import induction_scores
 
 TRAININGS = places.SHIPPED.parent / "trainings"
 CHANGES = ("steps=20", "d_model=16", "d_ff=32", "batch_tokens=210", "evaluate_every=10")
@@ -211,19 +212,23 @@ def test_of_one_that_runs_the_last_frame_is_seen(
 
 
 def test_numbers_that_are_added_lie_where_the_kept_checkpoint_has_them(top: Path) -> None:
-    made = recipe("modular_addition", "steps=6", "snapshots=3", "batch_tokens=400")
-    data = OBJECTIVES[made.objective].read([], [])
-    list(train(made, data, top / "one", device=torch.device("cpu")))
-    app = open_page("Lab", lab_step="3")  # kept were 0, 1, 2 and 6
-    kept = checkpoint.load(top / "one" / "step-000002", device="cpu")
-    names = OBJECTIVES[made.objective].cycle
-    ids = [kept.tokenizer.encode(name)[0] for name in names]
-    found = circle(kept.model.embed.weight.detach().numpy()[ids])
-    shown = chart(app, "lab-circle")
-    points = next(x for x in shown.data if x.get("mode", "").startswith("markers"))
-    assert np.allclose(np.stack([numbers(points["x"]), numbers(points["y"])], 1), found.points,
-                       atol=1e-5)  # fmt: skip
-    assert "at step 2" in json.dumps(shown.layout)
+    """That of a training which has the name of a deleted one, too."""
+    for seed in (0, 1):
+        sizes = ("steps=6", "snapshots=3", "batch_tokens=400")
+        made = recipe("modular_addition", *sizes, f"seed={seed}")
+        data = OBJECTIVES[made.objective].read([], [])
+        list(train(made, data, top / "one", device=torch.device("cpu")))
+        app = open_page("Lab", lab_step="3")  # kept were 0, 1, 2 and 6
+        kept = checkpoint.load(top / "one" / "step-000002", device="cpu")
+        names = OBJECTIVES[made.objective].cycle
+        ids = [kept.tokenizer.encode(name)[0] for name in names]
+        found = circle(kept.model.embed.weight.detach().numpy()[ids])
+        shown = chart(app, "lab-circle")
+        points = next(x for x in shown.data if x.get("mode", "").startswith("markers"))
+        places = np.stack([numbers(points["x"]), numbers(points["y"])], 1)
+        assert np.allclose(places, found.points, atol=1e-5)
+        assert "at step 2" in json.dumps(shown.layout)
+        trainings.delete(top / "one")
 
 
 @pytest.mark.parametrize(
@@ -318,7 +323,8 @@ def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
         for query in (3, 4, 5):  # a b c a b c: after the copy of a stands b
             patterns[frame, 1, 0, query] = 0
             patterns[frame, 1, 0, query, query - 2] = weight
-    frames = trainings.Frames("abcabc", (0, 5, 9, 20), (*"abcabc",), (*"abcabc",), True, patterns)
+    text, mask = "abcabc", np.tri(6, dtype=bool)
+    frames = trainings.Frames(text, (0, 5, 9, 20), (*text,), (*text,), mask, patterns, "1")
     monkeypatch.setattr(trainings, "read_frames", lambda folder: [frames])
     trained(top / "one")
     app = open_page("Lab", lab_curve="induction")
@@ -326,6 +332,7 @@ def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
         [0.1, 0.5, 0.2, 0.6], abs=1e-3
     )
     assert "Dotted: L1 H0 attends after copies from step 20 on." in lines(app, "aside")
+    assert induction_scores(frames) is induction_scores(frames), "each state is measured once"
     (rule,) = chart(app, "lab-curve").layout["shapes"]
     assert (rule["x0"], rule["x1"]) == (20, 20)
 

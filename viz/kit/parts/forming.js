@@ -20,7 +20,6 @@ import { WEIGHTS, pictured, weightAt } from "../patterns.js";
  * @property {{queries: string[], keys: string[]}} labels
  * @property {{queries: string[], keys: string[]}} axis the same for Plotly
  * @property {boolean} is_self whether queries and keys are one text
- * @property {boolean} is_causal
  * @property {number} n_layers
  * @property {number} n_heads
  * @property {{step: number, against: number, head: string}} settings
@@ -37,6 +36,8 @@ const CHANGES = { name: "change of attention weight", low: -1, high: 1, signed: 
 
 /** @extends {Instrument<FormingData>} */
 export class Forming extends Instrument {
+  static needs = ["mask"];
+
   /** The number of the step on screen while it plays. @type {number | null} */
   #playing = null;
   #pause = () => {};
@@ -173,10 +174,7 @@ export class Forming extends Instrument {
 
   /** 1 where a query must not attend. */
   get #hidden() {
-    const { is_causal, labels } = this.data;
-    const [rows, columns] = [labels.queries.length, labels.keys.length];
-    const isLater = (/** @type {number} */ i) => i % columns > Math.floor(i / columns);
-    return Uint8Array.from({ length: rows * columns }, (_, i) => Number(is_causal && isLater(i)));
+    return Uint8Array.from(this.arrays.mask.values, (isAllowed) => Number(!isAllowed));
   }
 
   /** The pattern of the head that is large, and where it is masked. */

@@ -24,10 +24,9 @@ def forming_part(frames: Frames, settings: Settings, *, key: str) -> Part:
         "labels": labels,
         "axis": {name: axis_labels(own) for name, own in labels.items()},
         "is_self": frames.queries == frames.keys,
-        "is_causal": frames.is_causal,
         "n_layers": n_layers,
         "n_heads": n_heads,
     }
-    arrays = {"patterns": frames.patterns}
+    arrays = {"patterns": frames.patterns, "mask": frames.mask}
     state = {"step": frames.steps[-1], **STATE, **settings}
     return Part("forming", spec, state, arrays, {"patterns": 1})

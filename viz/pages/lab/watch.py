@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from model.analysis.forming import Formed, formed
 from model.files import folder_at
 from model.lines import one_line, quoted
 from model.sources import places
@@ -32,6 +33,7 @@ from viz.frame.settings import (
 from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
 from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
+from viz.runs.forming import induction_scores
 
 EVERY = 1.0  # seconds between two looks at a training that runs
 MOST_SAMPLES = 6
@@ -89,8 +91,8 @@ def _show(run: Run, others: Sequence[Run]) -> None:
         return
     frames, every = _watched(run), [run, *others]
     _ways(run, frames)
-    scores = forming.induction_scores(frames)
-    first = forming.formed(scores)
+    scores = induction_scores(frames)
+    first = formed(scores)
     _curves(every, frames, scores, first)
     forming.draw(run, frames, first)
     _samples(run)
@@ -119,7 +121,7 @@ def _curves(
     every: Sequence[Run],
     frames: Frames | None,
     scores: np.ndarray,
-    formed: forming.Formed | None,
+    found: Formed | None,
 ) -> None:
     """The numbers that are chosen, and how much is right; where a head is named for induction."""
     there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, every[0])[0].steps)}
@@ -133,8 +135,8 @@ def _curves(
     else:
         lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
     at = None
-    if len(every) == 1 and frames and formed:
-        at, head = frames.steps[formed.frame], head_name(*formed.head)
+    if len(every) == 1 and frames and found:
+        at, head = frames.steps[found.frame], head_name(*found.head)
         words.caption(f"Dotted: {head} attends after copies from step {at:,} on.")
     first, second = layout.two_up("lab-live")
     with first:

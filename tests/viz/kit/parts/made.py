@@ -104,10 +104,11 @@ def rotor() -> Part:
 
 def forming_frames() -> Frames:
     """Two layers of three heads on three tokens, at three steps of a training that was not."""
-    scores = np.random.default_rng(1).random((3, 2, 3, 3, 3)) * np.tri(3)
+    mask = np.tri(3, dtype=bool) & ~np.tri(3, k=-2, dtype=bool)  # a window of two tokens
+    scores = np.random.default_rng(1).random((3, 2, 3, 3, 3)) * mask
     patterns = (scores / scores.sum(axis=-1, keepdims=True)).astype(np.float16)
     tokens = ("a", "<b>", "a")
-    return Frames("a<b>a", (0, 7, 30), tokens, tokens, True, patterns)
+    return Frames("a<b>a", (0, 7, 30), tokens, tokens, mask, patterns, "1")
 
 
 def forming() -> Part:

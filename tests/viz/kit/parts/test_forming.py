@@ -74,7 +74,7 @@ def test_every_small_map_has_the_colours_of_its_weights(bare: Page, against: int
     values = now - frames.patterns[0] if against == 0 else now
     for place, colour in zip(np.ndindex(values.shape), colours, strict=True):
         *_, query, key = place
-        if key > query:
+        if not frames.mask[query, key]:
             wanted = LIGHT.masked
         elif against == 0:
             wanted = along(LIGHT.diverging, (values[place] + 1) / 2)
@@ -157,11 +157,11 @@ def test_it_plays_from_the_first_step_to_the_last(bare: Page) -> None:
 
 def test_one_frame_of_a_training_that_runs_has_no_slider(bare: Page) -> None:
     frames = forming_frames()
-    first = Frames(*about(frames, 1), frames.patterns[:1])
+    first = Frames(*about(frames, 1), frames.patterns[:1], "1")
     opened(bare, first)
     expect(bare.get_by_role("slider")).to_have_count(0)
     assert np.allclose(shown(bare), frames.patterns[0][0, 0], atol=1e-6)
-    whole = Frames(*about(frames, 3), frames.patterns)
+    whole = Frames(*about(frames, 3), frames.patterns, "2")
     receive(bare, as_sent(forming_part(whole, {}, key="a key")))
     expect(bare.locator("h3")).to_have_text("L0 H0: step 30")
     assert np.allclose(shown(bare), frames.patterns[2][0, 0], atol=1e-6)
@@ -169,7 +169,7 @@ def test_one_frame_of_a_training_that_runs_has_no_slider(bare: Page) -> None:
 
 def about(frames: Frames, n: int) -> tuple[Any, ...]:
     """All of some frames but the patterns, up to the n-th step."""
-    return frames.text, frames.steps[:n], frames.queries, frames.keys, frames.is_causal
+    return frames.text, frames.steps[:n], frames.queries, frames.keys, frames.mask
 
 
 def test_a_cell_is_said_under_the_mouse(bare: Page) -> None:
@@ -185,7 +185,8 @@ def test_a_cell_is_said_under_the_mouse(bare: Page) -> None:
 
 def test_a_translator_s_words_are_of_source_and_target(bare: Page) -> None:
     patterns = np.full((2, 1, 1, 2, 4), 0.25, np.float16)
-    frames = Frames("A dog.", (0, 5), ("Ein", "Hund"), ("A", "dog", ".", "end"), False, patterns)
+    words, mask = (("Ein", "Hund"), ("A", "dog", ".", "end")), np.ones((2, 4), bool)
+    frames = Frames("A dog.", (0, 5), *words, mask, patterns, "1")
     opened(bare, frames)
     expect(bare.get_by_role("status")).to_contain_text("source: “A dog.”: step 5")
     assert shown(bare).shape == (2, 4) and shown(bare).min() == 0.25

@@ -1,0 +1,41 @@
+"""Heads that come to attend after copies in a training: the patterns of one text at its steps."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis.heads import AT_LEAST, induction
+
+
+class Formed(NamedTuple):
+    """The first frame from which a head stays named for induction, and which."""
+
+    frame: int
+    head: tuple[int, int]
+
+
+def induction_by_step(patterns: np.ndarray, mask: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
+    """`induction` of every head as it is trained, (S, L, H).
+
+    patterns: (S, L, H, T, T) of the T tokens, with the mask (T, T).
+    """
+    n, ids = len(tokens), np.unique(tokens, return_inverse=True)[1]
+    frames = (np.asarray(frame, np.float32).reshape(-1, n, n) for frame in patterns)
+    scores = [induction(frame, mask, ids).values for frame in frames]
+    return np.reshape(scores, patterns.shape[:3])
+
+
+def formed(scores: np.ndarray) -> Formed | None:
+    """When the first head is named for good, of several the strongest at last; None without one.
+
+    scores: `induction_by_step`.
+    """
+    is_named = np.nan_to_num(scores) >= AT_LEAST["induction"]
+    stays = np.logical_and.accumulate(is_named[::-1])[::-1]
+    if not stays.any():
+        return None
+    first = int(stays.any(axis=(1, 2)).argmax())
+    last = np.where(stays[first], np.nan_to_num(scores[-1]), -1)
+    layer, head = divmod(int(last.argmax()), last.shape[1])
+    return Formed(first, (layer, head))
