@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 import torch
@@ -16,6 +17,7 @@ from model.device import choose_device
 from model.files import folder_to_write, replacing
 from model.lines import one_line
 from model.sources.checkpoint import find_folder, load
+from model.sources.places import SNAPSHOT
 from model.training.needs import refuse_too_large
 from model.training.objectives import OBJECTIVES
 from model.training.objectives.base import Data
@@ -25,7 +27,13 @@ from model.training.processes import here
 from model.training.recipe import RECIPE_FILE, Recipe
 from model.training.state import STATE_FILE, TrainingState
 from model.training.trainer import Metrics, Observer, Trainer, build_model
-from model.training.watching import CONTROL_FILE, PAUSED_FILE, AttentionFrames, Control
+from model.training.watching import (
+    CONTROL_FILE,
+    PAUSED_FILE,
+    RUNNING_FILE,
+    AttentionFrames,
+    Control,
+)
 from model.weights import take_weights
 
 LOCK_FILE, TOKENIZER_FILE = ".training.lock", "tokenizer.json"
@@ -131,14 +139,22 @@ def _trainer(
 def _alone(out: Path) -> Iterator[None]:
     """No other training in this folder meanwhile; what a killed one left half written goes.
 
-    The lock is the system's own, so it is gone with the process that had it, however it ended.
+    The lock is the system's own, so it is gone with the process that had it, however it ended. The
+    file `running` stays where that was killed.
     """
+    running = out / RUNNING_FILE
     try:
         with FileLock(out / LOCK_FILE, timeout=LOCK_SECONDS):
+            half = (out.glob(f"{place}*.new") for place in ("", f"{BEST}/", f"{SNAPSHOT}*/"))
             stale = (out / name for name in (CONTROL_FILE, PAUSED_FILE, FAILED_FILE))
-            for left_over in [*out.glob("*.new"), *out.glob("step-*/*.new"), *stale]:
+            for left_over in [*chain(*half), *stale]:
                 left_over.unlink(missing_ok=True)
-            yield
+            with replacing(running) as new:
+                new.touch()
+            try:
+                yield
+            finally:
+                running.unlink(missing_ok=True)
     except Timeout:
         raise ValueError(
             f"{out} is being trained in by another process; wait for it or choose another folder"

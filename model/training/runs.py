@@ -40,6 +40,7 @@ from model.training.watching import (
     MOST_BYTES,
     PAUSE,
     PAUSED_FILE,
+    RUNNING_FILE,
     STOP,
     asked,
     mask_of,
@@ -142,7 +143,7 @@ def read_run(folder: Path) -> Run:
         step = _step(folder)
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
-    if state in LIVE and lines:
+    if state in ("running", "paused") and lines:
         step = max(step, lines[-1]["step"])
     step = min(step, recipe.total_steps)
     name = spelled(folder.name)
@@ -336,7 +337,7 @@ def _state(folder: Path, recipe: Recipe) -> tuple[State, str]:
     if _is_held(folder):
         if (folder / PAUSED_FILE).exists():
             return "paused", ""
-        return ("running" if (folder / METRICS_FILE).exists() else "starting"), ""
+        return ("running" if _has_begun(folder) else "starting"), ""
     if is_asked_to_start:
         if _is_coming(folder):
             return "starting", ""
@@ -344,8 +345,25 @@ def _state(folder: Path, recipe: Recipe) -> tuple[State, str]:
     why = _last_line(folder / FAILED_FILE) or _said_last(folder)
     if why or (folder / FAILED_FILE).is_file():  # an empty one where the disk was full
         return "failed", why or "it ended with an error"
+    if (folder / RUNNING_FILE).exists() and not _is_held(folder):  # nor has just begun
+        return "failed", _how_it_ended(folder)
     saved = read_training(folder)
     return ("finished" if saved and saved.step == recipe.total_steps else "stopped"), ""
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether the process that has the lock takes steps: it begins the log, or goes on with it."""
+    changed = _changed(folder / METRICS_FILE)
+    return changed > 0 and changed >= _changed(folder / RUNNING_FILE)
+
+
+def _how_it_ended(folder: Path) -> str:
+    """Of a process that was killed: where it stood, what is saved, and the end of its log."""
+    lines, saved = _lines(folder / METRICS_FILE), _step(folder)
+    at = max(saved, lines[-1]["step"]) if lines else saved
+    end = _last_line(folder / LOG_FILE)
+    kept = f"last saved at {saved:,}" if saved else "with nothing saved"
+    return f"it ended by itself at step {at:,}, {kept}{': ' if end else ''}{end}"
 
 
 def _is_coming(folder: Path) -> bool:
@@ -376,12 +394,16 @@ def _is_held(folder: Path) -> bool:
 
 def _said_last(folder: Path) -> str:
     """The error that the log of the process ends with, if it came after the training's own."""
-    try:
-        log, metrics = ((folder / name).stat().st_mtime_ns for name in (LOG_FILE, METRICS_FILE))
-    except OSError:
-        return ""
     line = _last_line(folder / LOG_FILE, only="error: ")
-    return line if log >= metrics else ""
+    return line if _changed(folder / LOG_FILE) >= _changed(folder / METRICS_FILE) else ""
+
+
+def _changed(path: Path) -> int:
+    """When a file was changed, in nanoseconds; 0 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _last_line(path: Path, only: str = "") -> str:

@@ -28,7 +28,7 @@ MOST_EARLY = 24  # frames at log-spaced steps, between the evaluations
 LARGEST_INDEX = MEGABYTE
 NO_FRAMES = {"layers": 1, "heads": 1, "texts": []}
 
-CONTROL_FILE, PAUSED_FILE = "control", "paused"
+CONTROL_FILE, PAUSED_FILE, RUNNING_FILE = "control", "paused", "running"
 PAUSE, STOP = "pause", "stop"  # what a control file may say
 LONGEST_CONTROL = 100  # bytes
 POLL_SECONDS = 0.1

@@ -77,7 +77,7 @@ def until(folder: Path, state: str) -> Run:
     return run
 
 
-def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_run(
+def test_a_process_is_paused_killed_and_resumed_to_the_weights_of_a_straight_run(
     tmp_path: Path, top: Path
 ) -> None:
     recipe = toy_recipe(
@@ -93,10 +93,16 @@ def test_a_process_is_paused_stopped_and_resumed_to_the_weights_of_a_straight_ru
     with pytest.raises(ValueError, match="is being trained; stop it first"):
         runs.delete(folder)
     runs.go_on(folder)
-    until(folder, "running")
-    runs.stop(folder)
-    stopped = until(folder, "stopped")
-    assert paused.step <= stopped.step == read_steps_done(folder) < 300
+    while read_run(folder).step == paused.step:
+        time.sleep(0.01)
+    process = runs._started[folder.resolve()]
+    process.kill()
+    process.wait()
+    killed, saved = read_run(folder), read_steps_done(folder)
+    assert (killed.state, killed.step) == ("failed", saved)
+    assert killed.why.startswith(
+        f"it ended by itself at step {killed.lines[-1]['step']}, last saved at {saved}: step "
+    )
     runs.resume(folder)
     finished = until(folder, "finished")
     assert [line["step"] for line in finished.lines] == list(range(2, 301, 2))
@@ -120,7 +126,9 @@ def test_a_training_begun_anywhere_is_watched_and_obeys(
             (runs.go_on if len(seen) == 2 else runs.stop)(tmp_path)
 
     monkeypatch.setattr(watching.time, "sleep", look)
-    for stale in ("control", "failed.txt"):
+    half = ("a.7.new", "best/a.7.new", "step-000001/a.7.new")  # what a killed one was writing
+    for stale in ("control", "failed.txt", *half):
+        (tmp_path / stale).parent.mkdir(exist_ok=True)
         (tmp_path / stale).write_text("stop")
     pauses = [At(step, lambda: runs.pause(tmp_path)) for step in (2, 5)]
     trained(tmp_path, observers=pauses)
@@ -131,6 +139,7 @@ def test_a_training_begun_anywhere_is_watched_and_obeys(
     trained(tmp_path, resume=True)
     run = read_run(tmp_path)
     assert (run.state, run.step, run.total_steps, run.recipe) == ("finished", 8, 8, toy_recipe())
+    assert not list(tmp_path.rglob("*.new"))
     trained(tmp_path / "straight")
     assert_same_run(tmp_path, tmp_path / "straight")
     with pytest.raises(ValueError, match="no training runs in"):

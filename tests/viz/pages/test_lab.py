@@ -1,6 +1,7 @@
 """Protects the Lab: what it says of a training before, while and after it runs."""
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.circle import circle
@@ -17,7 +19,7 @@ from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.presets import presets
 from model.training.recipe import Recipe
-from model.training.run import train
+from model.training.run import LOCK_FILE, train
 from model.training.trainer import build_model
 from tests.viz.apps import (
     button,
@@ -34,6 +36,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import live_data, numbers
 from viz import runs
+from viz.digits import digits
 from viz.frame import ASSETS
 from viz.runs.forming import induction_scores
 
@@ -289,6 +292,27 @@ def test_one_that_stopped_is_opened_resumed_and_deleted(
     assert asked == [folder]
     opened = open_page("Attention", model="one", sentence="fox>fox")
     assert lines(opened, "error") == []
+
+
+def test_one_that_was_killed_says_where_it_stood_and_what_is_saved(top: Path) -> None:
+    folder = trained(top / "one", steps=10)
+    last = log(folder)[-1]
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write(f"{json.dumps(last | {'step': 15, 'loss': 12.5})}\n")
+    (folder / "running").touch()
+    (folder / "train.log").write_text("step 15/20 · loss 12.50")
+    app = open_page("Lab")
+    assert lines(app, "plain")[0].startswith(
+        f"one: failed · step 10 of 20 · loss {digits(last['loss'], 3)} · held out"
+    )
+    assert lines(app, "error") == [
+        "it ended by itself at step 15, last saved at 10: step 15/20 · loss 12.50"
+    ]
+    os.utime(folder / "metrics.jsonl", (1, 1))  # it is gone on with, and has not come to a step
+    with FileLock(folder / LOCK_FILE):
+        app = open_page("Lab")
+    assert lines(app, "plain")[0].startswith("one: starting · step 10 of 20 · loss")
+    assert lines(app, "error") == []
 
 
 def test_every_page_follows_the_steps_that_were_kept(top: Path) -> None:

@@ -1,6 +1,7 @@
 """The trainings that there are: how one goes, beside others, and what its heads attend to."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -152,7 +153,8 @@ def _curves(
 
 
 def _stands(run: Run) -> str:
-    """As the terminal says it."""
+    """As the terminal says it, at its step: a killed one had come further than what is saved."""
+    run = replace(run, lines=tuple(line for line in run.lines if line["step"] <= run.step))
     parts = [f"{run.name}: {run.state}", f"step {run.step:,} of {run.total_steps:,}"]
     if (loss := last_of(losses(0, run)[0])) is not None:
         parts += [f"loss {digits(loss, 3)}"]
