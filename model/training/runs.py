@@ -3,7 +3,6 @@
 Whether one runs is told by the lock that it holds, which the system takes back however it ends.
 """
 
-import json
 import os
 import re
 import shutil
@@ -13,22 +12,22 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from model.config import LARGEST_NUMBER
 from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
 from model.lines import one_line, quoted, spelled
 from model.sources import places
 from model.sources.checkpoint import read_training
 from model.sources.places import home
-from model.training.evaluation import LARGEST_LOG, METRICS_FILE
+from model.training.evaluation import METRICS_FILE
+from model.training.logs import read_lines
 from model.training.needs import refuse_too_large, vocab_size_of
 from model.training.recipe import RECIPE_FILE, Recipe
 from model.training.run import FAILED_FILE, LOCK_FILE
@@ -54,7 +53,6 @@ START = "start"  # what the control file says until the training has begun
 START_SECONDS = 60  # so long is one that another process has started believed to come
 LONGEST_NAME = 60
 NICENESS = 10
-MOST_LOGS = 64  # kept in memory
 
 State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
 LIVE = ("starting", "running", "paused")  # states in which a process is there
@@ -94,18 +92,6 @@ class Frames:
     revision: str  # changes with what the file holds
 
 
-@dataclass
-class _Log:
-    """What was read of a log: so many bytes, the last line of them, and all lines parsed."""
-
-    n_bytes: int = 0
-    tail: bytes = b""
-    lines: list[Mapping[str, Any]] = field(default_factory=list)
-
-
-_logs: dict[Path, _Log] = {}
-
-
 def runs_folder() -> Path:
     """Where the trainings lie that the app has begun."""
     return home() / "runs"
@@ -139,7 +125,7 @@ def read_run(folder: Path) -> Run:
     try:
         recipe = _recipe(folder / RECIPE_FILE)
         state, why = _state(folder, recipe)
-        lines = _lines(folder / METRICS_FILE)
+        lines = read_lines(folder / METRICS_FILE)
         step = _step(folder)
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
@@ -359,7 +345,7 @@ def _has_begun(folder: Path) -> bool:
 
 def _how_it_ended(folder: Path) -> str:
     """Of a process that was killed: where it stood, what is saved, and the end of its log."""
-    lines, saved = _lines(folder / METRICS_FILE), _step(folder)
+    lines, saved = read_lines(folder / METRICS_FILE), _step(folder)
     at = max(saved, lines[-1]["step"]) if lines else saved
     end = _last_line(folder / LOG_FILE)
     kept = f"last saved at {saved:,}" if saved else "with nothing saved"
@@ -431,54 +417,3 @@ def _read_recipe(path: Path, _changed: int, _size: int) -> Recipe:
         return Recipe.load(path)
     except RecursionError:
         raise ValueError(f"{path} is not a recipe; remove it") from None
-
-
-def _lines(path: Path) -> tuple[Mapping[str, Any], ...]:
-    """The whole lines of a log; only what is new since the last time is read."""
-    if not path.is_file():
-        return ()
-    with _reading, opened(path, LARGEST_LOG) as file:
-        log = _logs.pop(path, _Log())
-        file.seek(log.n_bytes - len(log.tail))
-        if file.read(len(log.tail)) != log.tail:  # it was begun again, or cut
-            log = _Log()
-            file.seek(0)
-        whole, end, _half = file.read().rpartition(b"\n")
-        if end:
-            new = whole.split(b"\n")
-            log.lines += [_parsed(line, path) for line in new]
-            log.n_bytes, log.tail = log.n_bytes + len(whole) + 1, new[-1] + end
-        _logs[path] = log
-        if len(_logs) > MOST_LOGS:
-            del _logs[next(iter(_logs))]
-        return tuple(log.lines)
-
-
-def _parsed(line: bytes, path: Path) -> Mapping[str, Any]:
-    """A line of metrics; ValueError when a value is of another kind, or not finite."""
-    try:
-        found = json.loads(line, parse_constant=_refuse, parse_float=_number, parse_int=_number)
-        scores = [*(found["held_out"] or {}).values(), found.get("trained_on"), found.get("alone")]
-        losses = [*(score["loss"] for score in scores if score is not None), found["loss"]]
-        numbers = [found[name] for name in ("learning_rate", "tokens", "tokens_per_second")]
-        numbers += [*losses, *found.get("gradient_norms", {}).values()]
-        is_right = isinstance(found["step"], int) and isinstance(found.get("sample", ""), str)
-        if not is_right or not all(x is None or isinstance(x, int | float) for x in numbers):
-            raise ValueError("a value is of another kind")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{spelled(path)} is not a log of training: {quoted(error)}; remove it"
-        ) from None
-    return found
-
-
-def _number(text: str) -> float:
-    """A number of JSON that a figure can draw."""
-    number = float(text) if re.search(r"[.eE]", text) else int(text)
-    if not abs(number) < LARGEST_NUMBER:
-        _refuse(text)
-    return number
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{quoted(text)} is too large or no number")
