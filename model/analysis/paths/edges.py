@@ -80,16 +80,14 @@ class Edges(Work):
 
         In the last layer the last token alone is read by anything.
         """
-        n, is_last = self.paths.n_tokens, layer == len(self.paths.base.q) - 1
-        read = np.tri(n, dtype=bool) if kind in (K, V) else np.ones(n, dtype=bool)
-        if is_last:
-            read[: n - 1] = False
-        live = (
-            self._live[: len(guess), None, None]
-            if kind in (K, V)
-            else self._live[: len(guess), None]
-        )
-        writer, head, query, *key = np.nonzero(np.broadcast_to(read & live, guess.shape))
+        base = self.paths.base
+        there, is_read = self._live[: len(guess), None], np.ones(self.paths.n_tokens, dtype=bool)
+        if layer == len(base.q) - 1:
+            is_read[:-1] = False
+        if kind in (K, V):
+            sees = (base.scores[layer] > -torch.inf).cpu().numpy()  # (H, Tq, Tk)
+            there, is_read = there[:, None], is_read[:, None] & sees
+        writer, head, query, *key = np.nonzero(np.broadcast_to(is_read & there, guess.shape))
         fixed = np.full_like(writer, layer), np.full_like(writer, kind)
         edges = np.stack([*fixed, head, query, key[0] if key else query, writer], axis=1)
         return edges, guess[(writer, head, query, *key)]
