@@ -51,7 +51,7 @@ def ablation(way: str) -> Formula:
     """What stands in for a value that is off, and what that costs."""
     meaning = {
         "zero": "x what the part gives at position i",
-        "mean": "x what the part gives, its mean over the T positions of this input",
+        "mean": "x what the part gives, its mean over the T tokens of this input but special ones",
         "survey": "z̄ the head’s mean over all queries of the survey’s text",
         "other": "x' what the part gives on the other sentence",
     }[way]

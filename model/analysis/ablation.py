@@ -10,9 +10,9 @@ A part has one spelling, in Python, in addresses of pages and on the command lin
     decoder.ffn.3.512         one of its neurons
     everything                all there is, the embeddings too
 
-What is off gives zeros, the mean of its values over the positions of this input, or what another
-input of the same length has there; heads also the mean over the text of a stored survey. The
-mean of an arrow is the mean of its row's weights.
+What is off gives zeros, the mean of its values over the tokens of this input that are not special,
+or what another input of the same length has there; heads also the mean over the text of a stored
+survey. The mean of an arrow is the mean of its row's weights.
 """
 
 import re
@@ -172,25 +172,13 @@ def _two(group: str) -> tuple[str, str]:
 # --- edits ------------------------------------------------------------------------------------
 
 
-def surveyed_values(means: Mapping[str, Sequence[Sequence[Sequence[float]]]]) -> dict[str, Tensor]:
-    """The mean z of every head over a survey's text, as `values_of` one position, (1, H, 1, Dh).
-
-    means: (L, H, Dh) by group, as decoder.attn.
-    """
-    return {
-        f"{stack}.blocks.{layer}.{module}.z": torch.tensor(heads)[None, :, None]
-        for (stack, module), layers in ((_two(group), own) for group, own in means.items())
-        for layer, heads in enumerate(layers)
-    }
-
-
 def edits_of(
     parts: Sequence[Part], way: str, own: Values | None = None, other: Values | None = None
 ) -> list[Edit]:
     """Edits that switch parts off, each to what `way` says.
 
-    own and other: `values_of` this input, for the mean, or `surveyed_values`; and of another one.
-    ValueError for a part of which a survey has no mean.
+    own: for the mean `averaged` values of this input, or `surveyed_values`; other: `values_of`
+    another one. ValueError for a part of which a survey has no mean.
     """
     return [
         set_at(part.address, (_ALL, *part.index), _put(part, way, own or {}, other or {}))
@@ -213,10 +201,8 @@ def _put(part: Part, way: str, own: Values, other: Values) -> Tensor | float:
         row = value[part.unit, part.query]  # (Tk,)
         return float(row.sum() / _n_keys(own, part, row))
     if part.module == "ffn" and part.unit is not None:
-        return value[:, part.unit].mean(dim=0)
-    if part.unit is not None:
-        return value[part.unit].mean(dim=0)  # (Dh,)
-    return value.mean(dim=0)  # (D,)
+        return value[0, part.unit]
+    return value[0] if part.unit is None else value[part.unit, 0]  # (D,) or (Dh,)
 
 
 def _n_keys(own: Values, part: Part, row: Tensor) -> int:

@@ -1,7 +1,7 @@
 """`python -m model ablate`: parts of a model switched off, and what that costs on one input."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
@@ -9,6 +9,7 @@ from torch import Tensor
 from model.analysis.ablation import (
     EVERYTHING,
     KEPT,
+    MEAN,
     OTHER,
     SURVEYED,
     WAYS,
@@ -24,11 +25,11 @@ from model.analysis.ablation import (
     pruned,
     single_costs,
     sizes_of,
-    surveyed_values,
     targets_of,
 )
 from model.analysis.branching import values_of
 from model.analysis.interventions import run_rows
+from model.analysis.means import averaged, mean_over, ordinary, surveyed_values
 from model.analysis.patching import parting
 from model.architectures.base import Transformer
 from model.commands import cli
@@ -66,11 +67,12 @@ def run(arguments: Namespace) -> cli.Answer:
     trace = cli.trace_input(loaded, arguments)
     model, targets = loaded.model, targets_of(trace, _true_ids(loaded, arguments))
     sizes = sizes_of(model, {stream.name: len(stream) for stream in trace.streams})
+    places = ordinary(trace, loaded.special_ids)
     if EVERYTHING in arguments.off:
         edits = everything_off(model)
     else:
         parts = [part_of(text, sizes) for text in arguments.off]
-        own = _own(loaded, arguments, trace)
+        own = _own(loaded, arguments, trace, places)
         edits = edits_of(parts, arguments.way, own, _other(loaded, arguments, trace))
     after = targets.losses(run_rows(model, trace.given, [edits]))[0]
     before = targets.losses(run_rows(model, trace.given, [()]))[0]
@@ -78,6 +80,7 @@ def run(arguments: Namespace) -> cli.Answer:
         "checkpoint": loaded.name,
         "off": arguments.off,
         "way": arguments.way,
+        "mean_over": mean_over(trace, places) if arguments.way == MEAN else None,
         "judged_by": targets.name,
         "loss": float(before.mean()),
         "loss_off": float(after.mean()),
@@ -99,10 +102,12 @@ def _true_ids(loaded: Runnable, arguments: Namespace) -> Sequence[int] | None:
     return cli.trace_text(loaded, arguments.text).ids.tolist()
 
 
-def _own(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Tensor]:
-    """What means are taken of: this input, or the text of the survey; ValueError without one."""
+def _own(
+    loaded: Runnable, arguments: Namespace, trace: Trace, places: Mapping[str, np.ndarray]
+) -> dict[str, Tensor]:
+    """The means of this input, or of the text of the survey; ValueError without one."""
     if arguments.way != SURVEYED:
-        return values_of(loaded.model, trace.given, KEPT)
+        return averaged(values_of(loaded.model, trace.given, KEPT), places)
     survey = read_survey(loaded.folder, sum_of_weights(loaded.folder))
     if survey is None:
         make = command(arguments.checkpoint)

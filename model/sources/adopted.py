@@ -42,6 +42,11 @@ class Adopted:
     report: tuple[Finding, ...] = ()
 
     @property
+    def special_ids(self) -> frozenset[int]:
+        """Ids of tokens that stand for no text; none where it reads none."""
+        return self.own_tokenizer.special_ids if self.own_tokenizer else frozenset()
+
+    @property
     def tokenizer(self) -> AdoptedTokenizer:
         """Its tokenizer; ValueError where its folder has none."""
         if self.own_tokenizer is None:

@@ -83,6 +83,11 @@ class Checkpoint:
     files: reference.Files
 
     @property
+    def special_ids(self) -> frozenset[int]:
+        """Ids of tokens that stand for no text; none where it reads none."""
+        return self.own_tokenizer.special_ids if self.own_tokenizer else frozenset()
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """Its tokenizer; ValueError where it takes pictures."""
         if self.own_tokenizer is None:

@@ -13,6 +13,7 @@ from model.analysis.ablation import (
     EVERYTHING,
     IN_PLACE,
     KEPT,
+    MEAN,
     SURVEYED,
     ZERO,
     Part,
@@ -26,12 +27,12 @@ from model.analysis.ablation import (
     pruned,
     single_costs,
     sizes_of,
-    surveyed_values,
     targets_of,
 )
 from model.analysis.branching import values_of
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given
+from model.analysis.means import averaged, mean_over, ordinary, surveyed_values
 from model.architectures.base import Transformer
 from model.device import one_thread
 from model.sources.handle import ModelHandle
@@ -108,7 +109,15 @@ def _own(handle: ModelHandle, run: Run, way: str, has_arrows: bool) -> Mapping[s
         if survey is None:
             raise ValueError(f"no survey is stored with {handle.name}; {command(handle.name)}")
         return surveyed_values({name: group.mean_z for name, group in survey.groups.items()})
-    return values(handle, run, run.key, has_arrows) if way != ZERO else None
+    if way != MEAN:
+        return None
+    places = ordinary(run.trace, runs.runnable(handle).special_ids)
+    return averaged(values(handle, run, run.key, has_arrows), places)
+
+
+def mean_of(handle: ModelHandle, run: Run) -> str:
+    """Of how many tokens the mean is that stands in for a part, in words."""
+    return mean_over(run.trace, ordinary(run.trace, runs.runnable(handle).special_ids))
 
 
 def _given(trace: Trace) -> Given:

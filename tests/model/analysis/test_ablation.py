@@ -1,5 +1,7 @@
 """Protects what is switched off: every kind of edit is an independent forward with that changed."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 import torch
@@ -25,9 +27,10 @@ from model.analysis.ablation import (
 from model.analysis.ablation import Step as PruningStep
 from model.analysis.branching import logits_at, values_of
 from model.analysis.interventions import run_rows
+from model.analysis.means import averaged, mean_over, ordinary
 from model.capture import capture, capture_image, capture_translation
 from model.tap import Editor, Recorder, attach
-from model.trace import Trace
+from model.trace import Stream, Trace
 from model.verify.independent import check_independently, edited
 from tests.model.builders import (
     GROUPED,
@@ -42,6 +45,7 @@ from tests.model.builders import (
 IDS, OTHERS = [3, 1, 4, 1, 5, 9, 2], [2, 7, 1, 8, 2, 8, 1]
 SOURCE, TARGET = ([3, 1, 4, 1, 5], [2, 7, 1, 6]), ([9, 9, 2, 3, 0], [2, 1, 1, 8])
 RMS = {"position": "rope", "norm": "rms", "feedforward": "swiglu"}
+SPECIAL = {3, 2}  # the first and the last of some
 MODELS = {
     "decoder": (tiny_model(), IDS, OTHERS),
     "grouped": (tiny_model(**GROUPED, **RMS), IDS, OTHERS),
@@ -101,7 +105,9 @@ def sizes(name: str) -> dict[str, tuple[int, ...]]:
 WRITES = {"attn": "attn_out", "cross_attn": "cross_out", "ffn": "ffn_out"}
 
 
-def put_there(text: str, way: str, own: Values, other: Values) -> tuple[str, tuple, object]:
+def put_there(
+    text: str, way: str, own: Values, other: Values, counted: Mapping[str, list[int]]
+) -> tuple[str, tuple, object]:
     """Where a part stands in the forward pass, and what shall stand there, by its spelling."""
     stack, module, layer, *numbers = text.split(".")
     inner, block = tuple(map(int, numbers)), f"{stack}.blocks.{layer}"
@@ -121,9 +127,8 @@ def put_there(text: str, way: str, own: Values, other: Values) -> tuple[str, tup
         mask = own.get(place.replace("pattern", "mask"), torch.ones(1))
         n_keys = int(mask.expand(own[place].shape)[0][inner[:2]].sum())
         return place, index, row.sum() / max(1, n_keys)
-    if module == "ffn":
-        return place, index, value[index].mean(dim=0)
-    return place, index, value[inner[:1]].mean(dim=0)
+    rows = value[index] if module == "ffn" else value[inner[:1]]
+    return place, index, rows[counted[stack]].mean(dim=0)
 
 
 @pytest.mark.parametrize("way", ["zero", "mean", "other"])
@@ -132,14 +137,19 @@ def test_each_edit_is_an_independent_forward_with_that_changed(name: str, way: s
     model, given, other = MODELS[name]
     own, others = (values_of(model, text, KEPT) for text in (given, other))
     plain = trace_of(name, [])
+    counted = {
+        stream.name: [i for i in range(len(stream)) if not is_special(stream, i)]
+        for stream in plain.streams
+    }
+    means = averaged(own, ordinary(plain, SPECIAL))
     for texts in [*([text] for text in parts_of(name)), parts_of(name)[:3]]:
         parts = [part_of(text, sizes(name)) for text in texts]
         assert [part.text for part in parts] == texts
-        edits = edits_of(parts, way, own, others)
+        edits = edits_of(parts, way, means, others)
         recorder = Recorder()
         logits_at(model, given, 0, attach(Editor(*edits), recorder))
         for text in texts:
-            place, index, value = put_there(text, way, own, others)
+            place, index, value = put_there(text, way, own, others, counted)
             there = recorder.values[place][0][index]
             torch.testing.assert_close(there, torch.as_tensor(value).expand_as(there))
         trace = trace_of(name, [Editor(*edits)])
@@ -148,6 +158,19 @@ def test_each_edit_is_an_independent_forward_with_that_changed(name: str, way: s
         if way == "zero":  # a mean may be what stands there already
             assert not all(check.passed for check in check_independently(plain, files)), texts
         assert largest_change(plain, trace) > 1e-7, texts
+
+
+def is_special(stream: Stream, at: int) -> bool:
+    """Whether a token is left out of a mean; patches are not."""
+    return stream.ids is not None and stream.ids[at] in SPECIAL
+
+
+def test_of_special_tokens_alone_the_mean_is_over_them() -> None:
+    plain = trace_of("decoder", [])
+    places = ordinary(plain, {*IDS})
+    assert places["decoder"].tolist() == [*range(7)]
+    assert mean_over(plain, places) == "all 7 tokens"
+    assert mean_over(plain, ordinary(plain, SPECIAL)) == "5 of 7 tokens, without special ones"
 
 
 def largest_change(plain: Trace, trace: Trace) -> float:

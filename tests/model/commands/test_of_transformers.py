@@ -148,6 +148,24 @@ MAKE: dict[str, Callable[[Path], object]] = {
 FEW_ROWS = "and the model has only 200; use the tokenizer that it was trained with"
 
 
+def test_a_mean_that_stands_in_is_said_to_be_without_special_tokens(
+    folder: Path, command: Command
+) -> None:
+    """Whatever stands in the first token, which is one where a text starts with `<s>`."""
+    off = ("--text", TEXT, "--way", "mean", "--off", "decoder.ffn.0")
+    answer = said(command(ablate, "--checkpoint", folder, *off))
+    model, _, ids = plain(folder)
+    n = ids.shape[1]
+    start = int(folder.is_dir())
+    words = f"{n - 1} of {n} tokens, without special ones" if start else f"all {n} tokens"
+    assert answer["mean_over"] == words
+    model.model.layers[0].mlp.register_forward_hook(
+        lambda module, given, out: out[:, start:].mean(dim=1, keepdim=True).expand_as(out)
+    )
+    losses = torch.nn.functional.cross_entropy(model(ids).logits[0, :-1], ids[0, 1:])
+    assert answer["loss_off"] == pytest.approx(float(losses), rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("kind", "asked", "line"),
     [

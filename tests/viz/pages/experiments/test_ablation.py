@@ -100,6 +100,17 @@ def test_another_sentence_stands_in() -> None:
     assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
 
 
+def test_the_mean_that_stands_in_is_said_to_be_of_these_tokens() -> None:
+    app = opened(off=HEAD, stands_in="mean")
+    mean = torch.tensor(stories_trace(TOM).attention[2].z[4].mean(axis=0))
+    after = edited(Editor(set_head(SITE, 4, to=mean)))
+    (bars,) = chart(app, "loss-change").data
+    assert numbers(bars["y"]) == pytest.approx(losses(after) - losses(stories_trace(TOM)), abs=1e-5)
+    n = len(stories_trace(TOM).tokens)
+    said = f"The mean of a part is over all {n} tokens; that of an edge over its row."
+    assert said in captions(app)
+
+
 def test_the_mean_of_a_survey_stands_in() -> None:
     app = opened(off=HEAD, stands_in="survey")
     survey = json.loads((stories().folder / "survey.json").read_text(encoding="utf-8"))

@@ -73,6 +73,9 @@ def _say_what_is_off(experiment: Experiment) -> None:
         sizes = ablating.sizes(view.handle, view.run.trace)
         names = [name_of(part_of(text, sizes), view.run.trace) for text in experiment.off]
         words.notice(f"Off, set to {WORDS[experiment.way]}: {', '.join(names)}.")
+        if experiment.way == MEAN:
+            mean = ablating.mean_of(view.handle, view.run)
+            words.caption(f"The mean of a part is over {mean}; that of an edge over its row.")
     else:
         words.caption("Nothing is off. Click a cell of a map to switch that part off.")
 
@@ -123,7 +126,7 @@ PAGE = Page(
     ":material/content_cut:",
     "Take a part of the model away: click a head, and see what the answer loses.",
     "A head, a neuron, a whole sublayer or one edge from a query to a key is set to zero, to "
-    "its mean over the positions of this input, a head to its mean over held-out text, or to "
+    "its mean over the tokens of this input, a head to its mean over held-out text, or to "
     "what another sentence has there. The model then runs again, all of it. The maps say what "
     "each part costs: the mean loss with that part alone at zero minus that of the whole "
     "model, estimated from one backward pass and then exact, one run for each. Orange: without "
