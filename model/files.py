@@ -8,7 +8,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,6 +101,26 @@ def folder_in(variable: str) -> Path | None:
     if folder is None:
         raise ValueError(f"{variable} is {quoted(place)!r}, which is not a folder; unset it")
     return folder
+
+
+def names_of(paths: Sequence[Path], *, by_stem: bool = False) -> list[str]:
+    """What files are called: by their names, with the folders above where two are alike.
+
+    by_stem: without their suffix, where that tells them apart. ValueError where one comes twice.
+    """
+    whole = [path.absolute() for path in paths]
+    if twice := [path for path in whole if whole.count(path) > 1]:
+        raise ValueError(f"{spelled(twice[0])} is given twice; give each file once")
+    stems = [path.stem for path in paths]
+    if by_stem and len({*stems}) == len(stems):
+        return stems
+
+    def name(own: Path) -> str:
+        tails = ["/".join(own.parts[-n:]) for n in range(1, len(own.parts) + 1)]
+        others = [path.as_posix() for path in whole if path != own]
+        return next((x for x in tails if not any(y.endswith(f"/{x}") for y in others)), str(own))
+
+    return [name(path) for path in whole]
 
 
 def read_text(path: Path, largest: int) -> str:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.files import MEGABYTE, opened
+from model.files import MEGABYTE, names_of, opened
 
 LARGEST = 1_000 * MEGABYTE
 HELD_OUT_SHARE = 12  # one in so many: 5,000 of MNIST's 60,000
@@ -57,7 +57,8 @@ def read_images(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Images
         raise ValueError(f"{len(corpus)} files of pictures to train on; give one .npz file")
     part = read_part(corpus[0], "train")
     if held_out:
-        named = {path.stem: read_part(path, "test") for path in held_out}
+        names = names_of(held_out, by_stem=True)
+        named = {x: read_part(path, "test") for x, path in zip(names, held_out, strict=True)}
         return Images(part.images, part.labels, named)
     n = len(part.labels) - len(part.labels) // HELD_OUT_SHARE
     last = {"validation": Images(part.images[n:], part.labels[n:])}

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from model.data.text import HELD_OUT_SHARE, digest, read_text
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer
+from model.files import names_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ def read_pairs(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Pairs:
     """
     both = _joined([read_pair(*two) for two in _two_by_two(corpus)])
     if held_out:
-        named = {two[0].stem: read_pair(*two) for two in _two_by_two(held_out)}
+        pairs = _two_by_two(held_out)
+        names = names_of([source for source, _ in pairs], by_stem=True)
+        named = {name: read_pair(*two) for name, two in zip(names, pairs, strict=True)}
         return Pairs(both.sources, both.targets, named)
     cut = int(len(both.sources) * (1 - HELD_OUT_SHARE))
     last = {"corpus": Pairs(both.sources[cut:], both.targets[cut:])}

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from model.data.tokenizer import END_OF_TEXT, Tokenizer
+from model.files import names_of
 from model.lines import spelled
 
 HELD_OUT_SHARE = 0.01
@@ -93,7 +94,7 @@ def _decoded(content: bytes, called: str) -> str:
 def read_corpus(corpus: Sequence[Path], held_out: Sequence[Path] = ()) -> Corpus:
     """Text files; without held-out ones the last hundredth of each is that."""
     texts = [read_text(path) for path in corpus]
-    named = {path.name: read_text(path) for path in held_out}
+    named = dict(zip(names_of(held_out), map(read_text, held_out), strict=True))
     return Corpus(texts, named) if named else hold_out(texts)
 
 

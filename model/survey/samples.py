@@ -12,6 +12,7 @@ from model.config import VisionConfig
 from model.data.images import read_part
 from model.data.pairs import read_pair
 from model.data.text import digest, read_text
+from model.files import names_of
 from model.inputs import translation_of
 from model.sources.adopted import Adopted
 from model.sources.table import Runnable
@@ -83,7 +84,7 @@ def _windows(loaded: Runnable, asked: Asked) -> Samples:
         raise ValueError(
             f"window is {window}; it must be between {SHORTEST} and the context {context}"
         )
-    named = [(path.name, read_text(path)) for path in asked.texts]
+    named = list(zip(names_of(asked.texts), map(read_text, asked.texts), strict=True))
     return windows_of(loaded, named, window, asked.most)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from model.analysis.sizes import operations, parameters, shape_of
 from model.config import BlockConfig
 from model.data.text import read_text
-from model.files import replacing
+from model.files import names_of, replacing
 from model.sources import checkpoint
 from model.training.evaluation import METRICS_FILE, evaluate
 from model.training.objectives.base import Data
@@ -113,10 +113,8 @@ def measured(folder: Path, held_out: Sequence[Path]) -> dict[str, Any]:
     """Sizes of a checkpoint and its loss on each text, in nats per token, on windows of 128."""
     loaded = checkpoint.load(str(folder), device="cpu")
     scores = {
-        path.name: asdict(
-            evaluate(loaded.decoder, loaded.tokenizer, read_text(path), window=WINDOW)
-        )
-        for path in held_out
+        name: asdict(evaluate(loaded.decoder, loaded.tokenizer, read_text(path), window=WINDOW))
+        for name, path in zip(names_of(held_out), held_out, strict=True)
     }
     kept = ("loss", "tokens", "bytes", "window")
     return {

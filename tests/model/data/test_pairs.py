@@ -38,6 +38,16 @@ def test_lines_are_pairs(tmp_path: Path) -> None:
     assert read_pairs(paths, paths[:2]) == found
 
 
+def test_held_out_pairs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    texts = {"valid.en": "one\n", "valid.de": "eins\n", "valid.it": "uno\n", "valid.fr": "un\n"}
+    paths = written(tmp_path, **texts)
+    assert list(read_pairs(paths, paths[:2]).held_out) == ["valid"]
+    held_out = read_pairs(paths, paths).held_out
+    assert {name: pairs.targets for name, pairs in held_out.items()} == {
+        "valid.en": ["eins"], "valid.it": ["un"],
+    }  # fmt: skip
+
+
 def test_without_held_out_files_the_last_hundredth_is_kept_apart(tmp_path: Path) -> None:
     numbers = "".join(f"{i}\n" for i in range(200))
     found = read_pairs(written(tmp_path, a=numbers, b=numbers))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.data.text import TokenWindows, encode_texts, hold_out, read_text
+from model.data.text import TokenWindows, encode_texts, hold_out, read_corpus, read_text
 from model.data.tokenizer import END_OF_TEXT
 from tests.model.builders import tiny_tokenizer
 
@@ -118,6 +118,18 @@ def test_unreadable_text_is_refused(content: bytes | None, message: str, tmp_pat
 def test_a_folder_is_not_a_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"cannot read .*: Is a directory"):
         read_text(tmp_path)
+
+
+def test_held_out_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("en/valid.txt", "de/valid.txt", "a.txt")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(str(path.relative_to(tmp_path)))
+    found = read_corpus(paths[:1], paths).held_out
+    assert found == {name: name for name in ("en/valid.txt", "de/valid.txt", "a.txt")}
+    assert list(read_corpus(paths, paths[:1]).held_out) == ["valid.txt"]
+    with pytest.raises(ValueError, match=r"valid\.txt is given twice; give each file once"):
+        read_corpus(paths, [*paths, paths[0]])
 
 
 def test_held_out_text_is_the_end_of_each_text_and_not_trained_on() -> None:

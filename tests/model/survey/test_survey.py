@@ -42,6 +42,16 @@ def to(job: Job, name: str) -> Job:
     return dataclasses.replace(job, out=job.out.parent / name)
 
 
+def test_files_of_one_name_are_counted_by_themselves(job: Job, tmp_path: Path) -> None:
+    alike = [tmp_path / folder / "valid.txt" for folder in ("en", "de")]
+    for path, text in zip(alike, job.asked.texts, strict=True):
+        path.parent.mkdir()
+        path.write_bytes(text.read_bytes())
+    asked = dataclasses.replace(job.asked, texts=tuple(alike))
+    parts = samples_of(checkpoint.load(job.folder, "cpu"), asked).parts
+    assert parts == {"en/valid.txt": 150, "de/valid.txt": 75}
+
+
 def test_the_averages_are_those_of_single_runs(job: Job) -> None:
     found = survey(job, 1)
     loaded = checkpoint.load(job.folder, "cpu")
