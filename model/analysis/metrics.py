@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from model.analysis.probabilities import probabilities
 
+ROUNDINGS = 300  # of the largest logit: the sums of a whole pass, and two digits of what is left
 LOGIT, DIFFERENCE, LOSS = "logit", "difference", "loss"
 METRICS: dict[str, Callable[[Tensor, int, int], Tensor]] = {
     DIFFERENCE: lambda logits, answer, other: logits[..., answer] - logits[..., other],
@@ -43,6 +45,15 @@ class Metric:
                     f"{n_tokens - 1}"
                 )
         return METRICS[self.kind](logits.double(), self.answer, self.other)
+
+
+def rounding(logits: Tensor) -> float:
+    """What a number of these logits may be off by rounding; smaller differences are not shared out.
+
+    logits: any shape, as they were computed.
+    """
+    largest = logits.nan_to_num(0, 0, 0).abs().max()
+    return ROUNDINGS * torch.finfo(logits.dtype).eps * float(largest)
 
 
 def telling_tokens(first: np.ndarray, second: np.ndarray) -> tuple[int, int]:

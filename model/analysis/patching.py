@@ -24,7 +24,7 @@ from model.analysis.branching import (
 )
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once
-from model.analysis.metrics import DIFFERENCE, Metric, telling_tokens
+from model.analysis.metrics import DIFFERENCE, Metric, rounding, telling_tokens
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
 from model.config import EncoderDecoderConfig
@@ -35,7 +35,6 @@ OVER_POSITIONS = ("resid_pre", "attn_out", "ffn_out")  # (L, T) each
 OVER_HEADS = "z"  # (L, H)
 GRIDS = (*OVER_POSITIONS, OVER_HEADS)
 SPACE = "␣"  # in words, of a token that is nothing else
-SAME = 1e-9  # metrics that differ by less leave nothing to bring back
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +76,13 @@ class Kept:
     of_base: float
     of_source: float
     slopes: dict[str, Tensor]
+    rounding: float  # of the metrics
 
     @property
     def gap(self) -> float:
-        """What there is to bring back; 0 where the metrics are the same."""
+        """What there is to bring back; 0 where the metrics are the same, but for rounding."""
         gap = self.of_source - self.of_base
-        return gap if abs(gap) > SAME else 0.0
+        return gap if abs(gap) > self.rounding else 0.0
 
     def restored(self, values: np.ndarray) -> np.ndarray:
         """Metrics as shares of the gap: 0 as the base, 1 as the source. NaN without a gap."""
@@ -123,21 +123,21 @@ def run_both(pair: Pair) -> Kept:
     check_lengths(pair.base, pair.source)
     base, source = Gradients(GRIDS), Recorder(GRIDS)
 
-    def run(given: Given, recorder: Recorder) -> Tensor:
+    def run(given: Given, recorder: Recorder) -> tuple[Tensor, float]:
         logits = logits_at(pair.model, given, pair.metric.position, attach(recorder))
-        return pair.metric.of(logits)[0]
+        return pair.metric.of(logits)[0], rounding(logits.detach())
 
     try:
         check_gradients(pair.model, longest_of(pair.base))
     except ValueError:
         base = Recorder(GRIDS)
     with torch.set_grad_enabled(isinstance(base, Gradients)):
-        of_base = run(pair.base, base)
+        of_base, about = run(pair.base, base)
         slopes = base.of(of_base) if isinstance(base, Gradients) else {}
     with torch.inference_mode():
-        of_source = run(pair.source, source)
+        of_source, _ = run(pair.source, source)
     values = {address: value.detach() for address, value in base.values.items()}
-    return Kept(values, source.values, of_base.item(), of_source.item(), slopes)
+    return Kept(values, source.values, of_base.item(), of_source.item(), slopes, about)
 
 
 def check_lengths(base: Given, source: Given) -> None:

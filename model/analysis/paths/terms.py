@@ -10,7 +10,8 @@ from torch import Tensor
 
 from model.adopted.model import AnyDecoder
 from model.analysis.branching import Branches, logits_at, longest_of, values_of
-from model.analysis.patching import SAME, Pair, check_lengths
+from model.analysis.metrics import rounding
+from model.analysis.patching import Pair, check_lengths
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
 from model.tap import Recorder, attach
@@ -96,6 +97,12 @@ class Paths:
     def other(self) -> float:
         """The metric of the other text."""
         return float(self.score(self.source.last[-1]))
+
+    @cached_property
+    def rounding(self) -> float:
+        """What both metrics may be off."""
+        with torch.inference_mode():
+            return rounding(self.pair.model.read_out(self.base.last[-1]))
 
     @cached_property
     def probs(self) -> Tensor:
@@ -224,10 +231,11 @@ def paths(pair: Pair) -> Paths:
     branches = Branches(pair.model, pair.base, pair.metric.position, streams)
     found = Paths(pair, Held(model, base), Held(model, source), branches)
     _refuse_rest(found)
-    if abs(found.whole - found.other) <= SAME:
+    if abs(found.whole - found.other) <= found.rounding:
         raise ValueError(
-            f"the model makes no difference of these two texts: the answer is {found.whole:.4g} in "
-            "both; change a word that matters, or ask for another answer"
+            "the model makes no difference of these two texts that is more than rounding: the "
+            f"answer is {found.whole:.6g} and {found.other:.6g}; change a word that matters, or "
+            "ask for another answer"
         )
     return found
 

@@ -180,6 +180,12 @@ def test_without_a_gap_there_is_nothing_to_put_back() -> None:
     kept = begin(Pair(tiny_model(), BASE, BASE, METRIC)).kept
     assert kept.gap == 0.0
     assert np.isnan(kept.restored(np.array([1.0]))).all()
+    model = tiny_model()
+    rows = model.embed.weight
+    rows[7], rows[6] = rows[4] + 1e-5 * rows[0], rows[9] + 1e-5 * rows[8]
+    kept = begin(Pair(model, BASE, SOURCE, METRIC)).kept
+    assert kept.of_base != kept.of_source
+    assert kept.gap == 0.0, "it is but rounding"
 
 
 def test_a_branch_computes_what_comes_before_it_once() -> None:

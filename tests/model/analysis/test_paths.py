@@ -411,6 +411,20 @@ def test_a_difference_that_the_model_does_not_make_is_one_line() -> None:
         paths(Pair(model, BASE, SOURCE, METRIC))
 
 
+def test_a_difference_of_rounding_is_one_line() -> None:
+    """Of one that is only small every edge keeps all, as in float64."""
+    for change in (0.01, 1e-5):
+        model = tiny_model()
+        rows = model.embed.weight
+        rows[7], rows[6] = rows[4] + change * rows[0], rows[9] + change * rows[8]
+        pair = Pair(model, BASE, SOURCE, METRIC)
+        if change == 0.01:
+            found = paths(pair)
+            assert found.share(kept_only(found, all_of(found).edges)) == pytest.approx(1, abs=1e-3)
+    with pytest.raises(ValueError, match=r"makes no difference .* that is more than rounding"):
+        paths(pair)
+
+
 @pytest.mark.parametrize("model", [tiny_model(norm_placement="post"), tiny_encoder()])
 def test_a_model_whose_heads_do_not_add_up_is_refused(model: object) -> None:
     with pytest.raises(ValueError, match="a circuit needs a decoder"):

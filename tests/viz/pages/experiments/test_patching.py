@@ -177,7 +177,8 @@ def test_each_pair_turns_the_answer_and_its_subject_brings_it_back(example: Exam
 def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
     app = open_page("Patching", sentence=GIRL, second=GIRL)
     assert lines(app, "note") == [
-        "Both sentences give the same number: there is nothing to recover. Change the second "
+        "Both sentences give the same number, but for rounding: there is nothing to recover. "
+        "Change the second "
         "sentence."
     ]
     app = open_page("Patching", sentence=GIRL, second=" ")

@@ -84,7 +84,8 @@ def _patch(shown: Shown) -> None:
         _pair(shown)
         n = shown.kind
         words.notice(
-            f"Both {n}s give the same number: there is nothing to recover. Change the second {n}."
+            f"Both {n}s give the same number, but for rounding: there is nothing to recover. "
+            f"Change the second {n}."
         )
         return
     gradual.fill(work.filling, lambda: _grids(shown))
