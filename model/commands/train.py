@@ -168,7 +168,8 @@ class Telling(Observer):
         loss = metrics.held_out_loss
         self.held_out = self.held_out if loss is None else loss
         self.after_step(trainer)
-        stands = f" · loss {metrics.loss:.2f}"
+        smoothed = "smoothed " if trainer.recipe.label_smoothing else ""
+        stands = f" · {smoothed}loss {metrics.loss:.2f}"
         stands += "" if self.held_out is None else f" · held out {self.held_out:.2f}"
         stands += f" · {metrics.tokens_per_second / 1000:.1f} k tok/s"
         self.bar.set_description_str(stands, refresh=False)

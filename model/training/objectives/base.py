@@ -3,6 +3,7 @@
 A new objective is a subclass of `Objective` in a module of its own, and its entry in `OBJECTIVES`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -177,6 +178,13 @@ def cross_entropy(model: Transformer, batch: Examples, label_smoothing: float = 
         ignore_index=IGNORED,
         label_smoothing=label_smoothing,
     )
+
+
+def least_loss(n_classes: int, label_smoothing: float) -> float:
+    """What the smoothed `cross_entropy` cannot fall below: the entropy of a smoothed target."""
+    other = label_smoothing / n_classes
+    right = 1 - label_smoothing + other
+    return -right * math.log(right) - (n_classes - 1) * other * math.log(other)
 
 
 @torch.inference_mode()

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from model.architectures.base import Transformer
@@ -12,7 +11,14 @@ from model.architectures.decoder import DecoderTransformer
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.training.evaluation import Evaluation, evaluate
-from model.training.objectives.base import IGNORED, Accuracy, Examples, accuracy, reading_itself
+from model.training.objectives.base import (
+    IGNORED,
+    Accuracy,
+    Examples,
+    accuracy,
+    cross_entropy,
+    reading_itself,
+)
 from model.training.objectives.windows import WindowedText
 
 N_SAMPLED = 12  # tokens
@@ -27,9 +33,9 @@ class LanguageModelling(WindowedText):
         return self.windows(steps_done)
 
     def loss(self, model: Transformer, batch: Tensor) -> Tensor:
-        """Cross-entropy of the next tokens, the mean over all positions."""
-        logits = model(batch[:, :-1])  # (B, T, V)
-        return F.cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
+        """Cross-entropy of the next tokens, smoothed as the plan says, the mean over all places."""
+        rows = Examples({"ids": batch[:, :-1]}, batch[:, 1:])
+        return cross_entropy(model, rows, self.plan.label_smoothing)
 
     def sample(self, model: Transformer) -> str:
         """Twelve tokens that come to the model first."""

@@ -93,6 +93,15 @@ def test_in_a_pipe_lines_say_what_is_trained_how_it_goes_and_what_came_out(
     assert folder == (out if best[1] == "4" else out / "best")
 
 
+def test_a_smoothed_loss_is_named_so(tmp_path: Path, command: Command) -> None:
+    corpus = tmp_path / "a.txt"
+    corpus.write_text(45 * f"{SENTENCE}\n")
+    sets = ("steps=2", "log_every=2", "batch_tokens=64", "seq_len=32", "label_smoothing=0.1")
+    options = [word for change in sets for word in ("--set", change)]
+    result = command(train, "--corpus", corpus, "--out", tmp_path / "m", *options)
+    assert "· smoothed loss " in result.err[-3]
+
+
 def test_a_text_that_is_seen_too_often_is_told(tmp_path: Path, command: Command) -> None:
     corpus = tmp_path / "a.txt"
     corpus.write_text(45 * f"{SENTENCE}\n")

@@ -1,5 +1,7 @@
 """Protects the objectives: what a batch is, what its loss is, and that resuming changes neither."""
 
+from dataclasses import replace
+
 import torch
 
 from model.architectures.decoder import DecoderTransformer
@@ -25,6 +27,9 @@ def test_loss_is_the_mean_over_all_positions() -> None:
     expected = -log_probs.gather(2, windows[:, 1:, None]).mean()
     loss = LanguageModelling(TOKENIZER, CORPUS, PLAN).loss(model, windows)
     torch.testing.assert_close(loss, expected)
+    smoothed = replace(PLAN, label_smoothing=0.1)
+    loss = LanguageModelling(TOKENIZER, CORPUS, smoothed).loss(model, windows)
+    torch.testing.assert_close(loss, 0.9 * expected - 0.1 * log_probs.mean())
 
 
 def test_stages_set_the_length_of_the_windows() -> None:

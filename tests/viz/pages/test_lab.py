@@ -263,6 +263,20 @@ def test_a_long_log_is_thinned_number_by_number(top: Path) -> None:
     assert [step for step, _ in shown["train"]] == [*range(1, 2000, 2), 2000]
 
 
+def test_a_smoothed_loss_is_named_so_and_has_no_perplexity(top: Path) -> None:
+    """Beside one that is not smoothed they would be taken for one kind."""
+    kept = log(trained(top / "one", "label_smoothing=0.1"))
+    app = open_page("Lab")
+    assert set(drawn(app, "lab-curve")) == {"train, smoothed", "held out"}
+    assert f"· smoothed loss {digits(kept[-1]['loss'], 3)} · held out" in lines(app, "plain")[0]
+    n = checkpoint.load(top / "one", "cpu").config.vocab_size
+    target = np.full(n, 0.1 / n) + 0.9 * (np.arange(n) == 0)
+    least = -(target * np.log(target)).sum()
+    said = f"one: with label smoothing of 0.1 the loss of training is at least {digits(least, 4)}"
+    assert any(line.startswith(said) for line in lines(app, "aside"))
+    assert set(drawn(open_page("Lab", lab_curve="perplexity"), "lab-curve")) == {"held out"}
+
+
 def test_trainings_are_overlaid_by_name(top: Path) -> None:
     first, second = trained(top / "one"), trained(top / "two", "seed=1")
     app = open_page("Lab", lab_run="two", lab_beside="one")

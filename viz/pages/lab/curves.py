@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from model.sources.checkpoint import read_config
+from model.training.objectives.base import least_loss
 from model.training.runs import Run
 from viz.charts.chart import Axis
+from viz.digits import digits
 from viz.figures.lab import FORCED, FREE, Curve
 
 MOST_POINTS = 1000  # of a line
+SMOOTHED = "train, smoothed"
 RIGHT = Axis("right", kind="share", ends=(0, 1))
 LOSS, PERPLEXITY = Axis("loss", "nats per token"), Axis("perplexity", is_log=True)
 AXES = {
@@ -58,16 +62,48 @@ def _held_out(of: str, line: Mapping[str, Any]) -> float | None:
     return sum(found) / len(found) if found else None
 
 
+def smoothing(run: Run) -> float:
+    """How far the targets of its training are smoothed; those of held-out data are not."""
+    return run.recipe.label_smoothing if run.recipe else 0.0
+
+
+def about_smoothing(run: Run) -> str:
+    """Why a smoothed loss stands above that of held-out data; empty where nothing is smoothed."""
+    if not smoothing(run) or not (n_classes := _n_classes(run)):
+        return ""
+    least = digits(least_loss(n_classes, smoothing(run)), 4)
+    return (
+        f"{run.name}: with label smoothing of {smoothing(run):g} the loss of training is at least "
+        f"{least} nats; that of held-out data is not smoothed."
+    )
+
+
+def _n_classes(run: Run) -> int:
+    """How many its model tells apart, by its checkpoint or its recipe; 0 where it is not known."""
+    config = run.folder / "config.json"
+    if not config.is_file():
+        return run.recipe.vocab_size if run.recipe else 0
+    made = read_config(config)
+    return getattr(made, "vocab_size", 0) or getattr(made, "n_classes", 0)
+
+
 def losses(number: int, run: Run) -> list[Curve]:
     """That of training, and that of held-out data."""
     return [
-        line_of(number, run, "train", lambda line: line.get("loss")),
+        line_of(
+            number, run, SMOOTHED if smoothing(run) else "train", lambda line: line.get("loss")
+        ),
         line_of(number, run, "held out", partial(_held_out, "loss")),
     ]
 
 
 def _perplexities(number: int, run: Run) -> list[Curve]:
-    return [curve._replace(values=np.exp(curve.values)) for curve in losses(number, run)]
+    """Of a smoothed loss there is none."""
+    return [
+        curve._replace(values=np.exp(curve.values))
+        for curve in losses(number, run)
+        if curve.of != SMOOTHED
+    ]
 
 
 def _gradients(number: int, run: Run) -> list[Curve]:

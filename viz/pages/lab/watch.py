@@ -33,7 +33,17 @@ from viz.frame.settings import (
 )
 from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
-from viz.pages.lab.curves import AXES, CURVES, RIGHT, accuracy, last_of, losses, named
+from viz.pages.lab.curves import (
+    AXES,
+    CURVES,
+    RIGHT,
+    about_smoothing,
+    accuracy,
+    last_of,
+    losses,
+    named,
+    smoothing,
+)
 from viz.runs.forming import induction_scores
 
 EVERY = 1.0  # seconds between two looks at a training that runs
@@ -145,6 +155,9 @@ def _curves(
             words.caption("The first numbers come with the first line of the log.")
             return
         layout.show_chart(curves(title, AXES[name], named(lines), at), key="lab-curve")
+        if name == "loss":
+            for about in filter(None, map(about_smoothing, every)):
+                words.caption(about)
     right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
     with second:
         if right:
@@ -157,7 +170,7 @@ def _stands(run: Run) -> str:
     run = replace(run, lines=tuple(line for line in run.lines if line["step"] <= run.step))
     parts = [f"{run.name}: {run.state}", f"step {run.step:,} of {run.total_steps:,}"]
     if (loss := last_of(losses(0, run)[0])) is not None:
-        parts += [f"loss {digits(loss, 3)}"]
+        parts += [f"{'smoothed ' if smoothing(run) else ''}loss {digits(loss, 3)}"]
     if (held_out := last_of(losses(0, run)[1])) is not None:
         parts += [f"held out {digits(held_out, 3)}"]
     speed = last_of(CURVES["speed"](0, run)[0])

@@ -178,8 +178,7 @@ def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
     app = open_page("Patching", sentence=GIRL, second=GIRL)
     assert lines(app, "note") == [
         "Both sentences give the same number, but for rounding: there is nothing to recover. "
-        "Change the second "
-        "sentence."
+        "Change the second sentence."
     ]
     app = open_page("Patching", sentence=GIRL, second=" ")
     assert lines(app, "note") == ["Type a second sentence of 7 tokens."]
