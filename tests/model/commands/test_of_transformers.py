@@ -70,6 +70,14 @@ def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> 
     assert answer["new_tokens"] == len(written) - ids.shape[1]
 
 
+def test_that_a_window_drops_the_start_of_a_text_is_told(folder: Path, command: Command) -> None:
+    asked = ("--checkpoint", folder, "--prompt", TEXT, "--max-new-tokens", 2)
+    slid, stopped = (command(generate, *asked, *more) for more in (["--slide"], []))
+    begins = "note: a full context drops <s> too, which begins every text of this model; "
+    assert [line.startswith(begins) for line in slid.err] == [True] * folder.is_dir()
+    assert (slid.code, stopped.code, stopped.err) == (0, 0, [])
+
+
 def test_a_target_ends_where_the_context_does(tmp_path: Path, command: Command) -> None:
     folder = saved(tmp_path / "mine", "marian", forced_eos_token_id=None, eos_token_id=None)
     answer = said(command(generate, "--checkpoint", folder, "--prompt", TEXT, "--greedy"))
