@@ -58,7 +58,7 @@ def _parsed(line: bytes, path: Path) -> Mapping[str, Any]:
         scores = [*(found["held_out"] or {}).values(), found.get("trained_on"), found.get("alone")]
         losses = [*(score["loss"] for score in scores if score is not None), found["loss"]]
         numbers = [found[name] for name in ("learning_rate", "tokens", "tokens_per_second")]
-        numbers += [*losses, *found.get("gradient_norms", {}).values()]
+        numbers += [found.get("seconds"), *losses, *found.get("gradient_norms", {}).values()]
         is_right = isinstance(found["step"], int) and isinstance(found.get("sample", ""), str)
         if not is_right or not all(x is None or isinstance(x, int | float) for x in numbers):
             raise ValueError("a value is of another kind")

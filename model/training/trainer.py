@@ -40,7 +40,8 @@ class Metrics:
 
     `loss` is that of the objective, the mean since the last line; `learning_rate` is that of the
     hidden matrices at this step; `tokens_per_second` is 0 where no step was timed since a resume;
-    `gradient_norms` are the lengths of this step's gradient before it is clipped, by layer.
+    `gradient_norms` are the lengths of this step's gradient before it is clipped, by layer;
+    `seconds` is all the time since the last line, or since it was begun or resumed, but pauses.
     An evaluation has besides: `held_out`, the objective's scores by the name of what was held out,
     and where the objective has them the scores on what it learns from (`trained_on`), those of the
     model reading itself (`alone`), and a `sample` of what it writes.
@@ -56,6 +57,7 @@ class Metrics:
     trained_on: Accuracy | None = None
     alone: Accuracy | None = None
     sample: str = ""
+    seconds: float = 0.0
 
     @property
     def held_out_loss(self) -> float | None:
@@ -126,6 +128,7 @@ class Trainer:
         self.gradient_norms: dict[str, Tensor] = {}  # of a step whose metrics are still to be given
         self.is_stopping = False  # no step comes after this one
         self.timed_from = time.monotonic()  # the speed is measured since then
+        self.line_from, self.deadline = self.timed_from, math.inf
         self.averaged = WeightSum()
 
     def run(
@@ -140,7 +143,9 @@ class Trainer:
         for observer in observers:
             observer.at_start(self)
         try:
-            yield from self._steps(observers, time.monotonic() + 60 * max_minutes)
+            self.line_from = time.monotonic()
+            self.deadline = self.line_from + 60 * max_minutes
+            yield from self._steps(observers)
         except DivergedError:
             raise
         except Exception:
@@ -219,7 +224,13 @@ class Trainer:
         model.load_state_dict(self.averaged.mean(n_averaged), strict=False)
         return model
 
-    def _steps(self, observers: Sequence[Observer], deadline: float) -> Iterator[Metrics]:
+    def leave_out(self, seconds: float) -> None:
+        """Count a pause for neither speed nor time."""
+        self.timed_from += seconds
+        self.line_from += seconds
+        self.deadline += seconds
+
+    def _steps(self, observers: Sequence[Observer]) -> Iterator[Metrics]:
         first, self.timed_from = self.steps_done, time.monotonic()
         if self.unlogged and self._is_due(self.steps_done):  # stopped between it and its metrics
             yield self._measure(observers, tokens_per_second=0.0)
@@ -231,7 +242,7 @@ class Trainer:
                 first, self.timed_from = self.steps_done, time.monotonic()
             for observer in observers:
                 observer.after_step(self)
-            is_over = self.is_stopping or time.monotonic() > deadline
+            is_over = self.is_stopping or time.monotonic() > self.deadline
             if self.processes.any(is_over or bool(self.processes.signals), self.device):
                 return
 
@@ -244,6 +255,7 @@ class Trainer:
     def _measure(self, observers: Sequence[Observer], tokens_per_second: float) -> Metrics:
         is_judged = self._is_evaluation_due(self.steps_done) and self.processes.is_first
         evaluated = self._evaluate() if is_judged else {}
+        before, self.line_from = self.line_from, time.monotonic()
         metrics = Metrics(
             step=self.steps_done,
             loss=torch.stack(self.unlogged).mean().item(),
@@ -251,6 +263,7 @@ class Trainer:
             tokens=self.objective.tokens_until(self.steps_done),
             tokens_per_second=tokens_per_second,
             gradient_norms={name: norm.item() for name, norm in self.gradient_norms.items()},
+            seconds=self.line_from - before,
             **evaluated,
         )
         with uninterrupted():

@@ -193,7 +193,7 @@ class Control(Observer):
                     time.sleep(POLL_SECONDS)
             finally:
                 paused.unlink(missing_ok=True)
-            trainer.timed_from += time.monotonic() - since
+            trainer.leave_out(time.monotonic() - since)
         trainer.is_stopping = asked(self.folder) == STOP
 
 

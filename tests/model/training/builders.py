@@ -97,6 +97,7 @@ def log_lines(out: Path) -> list[dict[str, Any]]:
     lines = [json.loads(line) for line in (out / METRICS_FILE).read_text().splitlines()]
     for line in (*lines, *(scores for x in lines for scores in (x["held_out"] or {}).values())):
         line.pop("tokens_per_second", None)
+        line.pop("seconds", None)
     return lines
 
 

@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from model.data.text import Corpus
 from model.sources import checkpoint
+from model.training import trainer as trainer_module
 from model.training import watching
+from model.training.objectives import LanguageModelling
 from model.training.plan import Stage
 from model.training.recipe import Recipe
 from model.training.run import train
 from model.training.runs import Frames, read_frames
-from model.training.trainer import Observer
+from model.training.trainer import Observer, Trainer
 from model.training.watching import MOST_FRAMES, AttentionFrames, FrameSteps
 from tests.model.builders import SENTENCE
 from tests.model.training.builders import (
@@ -114,6 +117,36 @@ def test_a_large_probe_has_fewer_frames(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(watching, "MOST_BYTES", 5 * 2 * 2 * 3 * 11 * 11)
     recipe = toy_recipe(evaluate_every=1, stages=(Stage(steps=20, seq_len=7),))
     assert len(kept(tmp_path, recipe).steps) <= 5
+
+
+def test_a_line_says_all_the_time_since_the_one_before_but_pauses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An evaluation takes five seconds, a step one; a pause of a thousand ends no run of 2 min."""
+    now = [0.0]
+
+    def go(seconds: float) -> None:
+        now[0] += seconds
+
+    def pause(seconds: float) -> None:
+        go(1000)
+        (tmp_path / watching.CONTROL_FILE).unlink()
+
+    class Pausing(Observer):
+        def after_step(self, trainer: Trainer) -> None:
+            if trainer.steps_done == 3:
+                (tmp_path / watching.CONTROL_FILE).write_text(watching.PAUSE)
+
+    loss, evaluate = LanguageModelling.loss, LanguageModelling.evaluate
+    monkeypatch.setattr(LanguageModelling, "loss", lambda *x: go(1) or loss(*x))
+    monkeypatch.setattr(LanguageModelling, "evaluate", lambda *x: go(5) or evaluate(*x))
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=pause)
+    for module in (trainer_module, watching):
+        monkeypatch.setattr(module, "time", clock)
+    recipe = toy_recipe(evaluate_every=1)
+    run = train(recipe, JUDGED, tmp_path, device=CPU, observers=[Pausing()], max_minutes=2)
+    assert [line.seconds for line in run] == 8 * [6]
+    assert now == [1048]
 
 
 def test_gradient_norms_are_those_of_the_step_before_it_is_clipped() -> None:

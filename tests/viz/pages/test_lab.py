@@ -36,7 +36,7 @@ from tests.viz.apps import (
 )
 from tests.viz.builders import live_data, numbers
 from viz import runs
-from viz.digits import digits
+from viz.digits import digits, duration
 from viz.frame import ASSETS
 from viz.runs.forming import induction_scores
 
@@ -212,6 +212,20 @@ def test_of_one_that_runs_the_last_frame_is_seen(
     monkeypatch.setattr(trainings, "read_run", lambda x: replace(read(x), state="running"))
     live = live_data(open_page("Lab", lab_run="one", lab_step="10"))
     assert live["steps"] == [20] and (live["patterns"] == frames.patterns[-1:]).all()
+
+
+def test_what_is_left_counts_all_that_comes_between_steps(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is held out says of how many tokens."""
+    folder = trained(top / "one", steps=10)
+    kept = [line | {"seconds": 30} for line in log(folder)]
+    (folder / "metrics.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in kept))
+    read = trainings.read_run
+    monkeypatch.setattr(trainings, "read_run", lambda x: replace(read(x), state="running"))
+    line = lines(open_page("Lab"), "plain")[0]
+    assert line.endswith(f" · {duration(30 * len(kept))} left"), "as long as what is done"
+    assert f" on {kept[-1]['held_out']['held out']['targets']:,} tokens · " in line
 
 
 def test_numbers_that_are_added_lie_where_the_kept_checkpoint_has_them(top: Path) -> None:

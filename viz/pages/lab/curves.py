@@ -57,6 +57,23 @@ def _scores(line: Mapping[str, Any], of: str) -> Sequence[object]:
     return [x.get(of) for x in every if isinstance(x, dict)]
 
 
+def n_held_out(run: Run) -> int:
+    """How many tokens, or targets, the last held-out loss is over."""
+    last = next((line for line in reversed(run.lines) if line.get("held_out")), {})
+    every = [*_scores(last, "tokens"), *_scores(last, "targets")]
+    return sum(n for n in every if isinstance(n, int))
+
+
+def seconds_per_step(run: Run) -> float | None:
+    """How long a step has taken with all that came between; None where the log does not say."""
+    timed = [line for line in run.lines if line.get("seconds")]
+    if not timed:
+        return None
+    first = run.lines.index(timed[0])
+    before = run.lines[first - 1]["step"] if first else 0
+    return sum(line["seconds"] for line in timed) / (timed[-1]["step"] - before)
+
+
 def _held_out(of: str, line: Mapping[str, Any]) -> float | None:
     found = [x for x in _scores(line, of) if isinstance(x, int | float)]
     return sum(found) / len(found) if found else None

@@ -41,7 +41,9 @@ from viz.pages.lab.curves import (
     accuracy,
     last_of,
     losses,
+    n_held_out,
     named,
+    seconds_per_step,
     smoothing,
 )
 from viz.runs.forming import induction_scores
@@ -172,14 +174,12 @@ def _stands(run: Run) -> str:
     if (loss := last_of(losses(0, run)[0])) is not None:
         parts += [f"{'smoothed ' if smoothing(run) else ''}loss {digits(loss, 3)}"]
     if (held_out := last_of(losses(0, run)[1])) is not None:
-        parts += [f"held out {digits(held_out, 3)}"]
+        parts += [f"held out {digits(held_out, 3)} on {n_held_out(run):,} tokens"]
     speed = last_of(CURVES["speed"](0, run)[0])
     if speed is not None:
         parts += [f"{speed / 1000:.1f} k tokens per second"]
-    if speed and run.state == "running" and run.step and run.recipe:
-        n_steps = run.recipe.plan.tokens_until
-        left = (n_steps(run.total_steps) - n_steps(run.step)) / speed
-        parts += [f"{duration(left)} left"]
+    if run.state == "running" and (seconds := seconds_per_step(run)):
+        parts += [f"{duration((run.total_steps - run.step) * seconds)} left"]
     return " · ".join(parts)
 
 
