@@ -36,6 +36,7 @@ const CHANGES = { name: "change of attention weight", low: -1, high: 1, signed: 
 
 /** @extends {Instrument<FormingData>} */
 export class Forming extends Instrument {
+  /** @override */
   static needs = ["mask"];
 
   /** The number of the step on screen while it plays. @type {number | null} */
