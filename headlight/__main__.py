@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from headlight import opening
 from model.__main__ import main as model_command
 from model.commands import COMMANDS
-from model.lines import one_line
+from model.lines import one_line, print_utf8
 from viz import VERSION
 
 OPEN, CHECK = "open", "check"
@@ -25,6 +25,7 @@ it starts the app and prints its address.
 
 def main(words: Sequence[str] | None = None) -> None:
     """Do what the command line says; a mistake is one line and exit code 2."""
+    print_utf8()
     words = sys.argv[1:] if words is None else words
     if words and words[0] in COMMANDS and words[0] != CHECK:
         return model_command(words)

@@ -8,11 +8,13 @@ from importlib import import_module
 
 from model.commands import COMMANDS
 from model.files import MEGABYTE
+from model.lines import print_utf8
 from model.sources.places import copies
 
 
 def main(words: Sequence[str]) -> None:
     """Run the command that the first word names; without one, say what there is."""
+    print_utf8()
     if not words or words[0] not in COMMANDS:
         _parser().parse_args(words or ["--help"])
         return

@@ -10,6 +10,9 @@ from model.lines import quoted
 from model.memory import free_memory
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+FIRST_WITH_BFLOAT16 = (
+    8  # the major number of Ampere; torch says yes of older cards, which emulate it
+)
 
 
 def choose_device(setting: str = "auto") -> torch.device:
@@ -37,7 +40,7 @@ def free_on(device: torch.device) -> float:
 def has_fast_bfloat16(device: torch.device) -> bool:
     """Whether the hardware multiplies bfloat16 natively; emulated, it is slower than float32."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
+        return torch.cuda.get_device_properties(device).major >= FIRST_WITH_BFLOAT16
     features = torch.cpu.get_capabilities()
     return bool(features.get("avx512_bf16") or features.get("amx_bf16") or features.get("bf16"))
 

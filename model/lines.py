@@ -1,6 +1,8 @@
 """What comes from outside, inside our own lines: printable, on one line, never at length."""
 
 import math
+import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 LONGEST_QUOTE = 200
@@ -13,6 +15,13 @@ _LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 # those that turn the direction of all that follows (Unicode annex 9).
 _PICTURES = {**{i: 0x2400 + i for i in range(32)}, 127: 0x2421}
 _PICTURES |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
+
+
+def print_utf8() -> None:
+    """Have all that is printed be UTF-8: many a locale and PYTHONIOENCODING has no → and no 日."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a notebook's own is none
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def spelled(name: str | Path) -> str:

@@ -1,11 +1,12 @@
 """Protects the choice of a device: what this machine lacks is refused with a remedy."""
 
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from model.device import choose_device, one_thread
+from model.device import choose_device, has_fast_bfloat16, one_thread
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,18 @@ def test_auto_is_cuda_when_there_is_one(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
     assert choose_device("auto").type == expected
     assert choose_device("cpu") == torch.device("cpu")
+
+
+def test_a_card_that_emulates_bfloat16_is_not_fast_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each card by itself: one machine may have several."""
+    majors = {0: 7, 1: 8, 2: 9}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda *_: True)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda of: SimpleNamespace(major=majors[of.index])
+    )
+    assert [has_fast_bfloat16(torch.device("cuda", i)) for i in majors] == [False, True, True]
 
 
 def test_one_thread_is_left_as_it_was_by_those_who_overlap() -> None:

@@ -1,5 +1,7 @@
 """Protects `python -m model`: it says what there is, fast, and hands on to the command."""
 
+import json
+import os
 import re
 import shlex
 import subprocess
@@ -13,6 +15,7 @@ import pytest
 from model import commands
 from model.__main__ import main
 from model.commands import COMMANDS
+from tests.model.builders import tiny_checkpoint
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(commands.__file__).parent
@@ -59,3 +62,33 @@ def test_help_does_not_import_torch() -> None:
     command = [sys.executable, "-c", code]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert answer.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["model", "check", "--text", "日本 →", "--checkpoint"],
+        ["model", "generate", "--prompt", "日本 →", "--checkpoint"],
+        ["headlight", "check", "--text", "日本 →"],
+    ],
+    ids=["check", "generate", "headlight"],
+)
+def test_what_is_printed_is_utf_8_whatever_the_locale(words: list[str], tmp_path: Path) -> None:
+    """A command did its work and then had no letter for ᵀ."""
+    done = printed_in_cp1252(*words, str(tiny_checkpoint(tmp_path / "mine")))
+    assert done.returncode == 0, done.stderr
+    *lines, last = done.stdout.decode("utf-8").splitlines()
+    assert json.loads(last) and re.search("日本 →|ᵀ", "\n".join(lines))
+
+
+def test_so_is_the_line_of_a_mistake() -> None:
+    done = printed_in_cp1252("headlight", "check", "日本")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode("utf-8").startswith("error: '日本'")
+
+
+def printed_in_cp1252(*words: str) -> subprocess.CompletedProcess[bytes]:
+    """A program as it runs where what is printed is said to be in Windows' own letters."""
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    program = [sys.executable, "-m", *words]
+    return subprocess.run(program, cwd=ROOT, env=environment, capture_output=True)
