@@ -34,6 +34,10 @@ from tests.walks.test_pages import AXE, SERIOUS
 from viz import theme
 from viz.labels import token_labels
 
+# Whether a key that is pressed in a box is taken by somebody.
+PRESS = """(box, key) => !box.dispatchEvent(
+    new KeyboardEvent('keydown', {bubbles: true, cancelable: true, ...key}))"""
+
 
 def test_url_brings_the_whole_view_back(page: Page) -> None:
     """Set everything by hand, copy the URL to another visitor, read it there."""
@@ -353,6 +357,26 @@ def test_the_map_leads_to_layers_and_to_what_each_part_is_about(page: Page) -> N
     with settling(page):
         strip(page).first.click()  # a word leads where all of them do
     settle(page, "Tokens")
+
+
+def test_keys_of_other_scripts_search_and_compose(page: Page) -> None:
+    """Ctrl-K with Cyrillic letters was not heard; an Enter that chose letters sent half a word."""
+    visit(page, page="Attention")
+    sentence = page.get_by_role("textbox", name="Sentence", exact=True)
+    search = page.get_by_role("combobox", name="Search")
+    for key in ("л", "κ", "ל", "ن", "k", "K"):
+        sentence.evaluate(PRESS, {"key": key, "code": "KeyK", "ctrlKey": True})
+        expect(search).to_be_visible()
+        page.keyboard.press("Escape")
+    sentence.evaluate(PRESS, {"key": "e", "code": "KeyK", "ctrlKey": True})  # Colemak
+    expect(search).to_be_hidden()
+    assert sentence.evaluate(PRESS, {"key": "Enter"}), "it is the box's own"
+    page.keyboard.press("ControlOrMeta+k")
+    for how in ({"isComposing": True}, {"keyCode": 229}):
+        assert not sentence.evaluate(PRESS, {"key": "Enter", **how})
+        assert not search.evaluate(PRESS, {"key": "Enter", **how})
+    page.keyboard.press("Escape")
+    expect(search).to_be_hidden()
 
 
 def test_search_finds_a_page_by_keys_alone(page: Page) -> None:

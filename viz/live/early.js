@@ -29,6 +29,17 @@ function atRest() {
   });
 }
 
+/**
+ * A key that composes a word, as Enter does that chooses Japanese letters, is for no box and no page:
+ * Streamlit's own boxes would send half a word. Safari says of the last one only 229.
+ *
+ * @param {KeyboardEvent} event
+ */
+function leaveToComposing(event) {
+  if (event.isComposing || event.keyCode === 229) event.stopImmediatePropagation();
+}
+
+addEventListener("keydown", leaveToComposing, true);
 watch();
 // Home draws without plotly.js, which keeps a browser busy for half a second: there it can wait.
 const page = new URLSearchParams(location.search).get("page");

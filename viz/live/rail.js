@@ -46,9 +46,15 @@ function open(entries) {
   getReady().then((made) => made.open(entries));
 }
 
-/** @param {KeyboardEvent} event */
+/**
+ * Where the key of K types a Cyrillic, Greek or Hebrew letter it is meant all the same; not where it
+ * types another Latin one.
+ *
+ * @param {KeyboardEvent} event
+ */
 function press(event) {
-  if (event.key.toLowerCase() !== "k" || !(IS_MAC ? event.metaKey : event.ctrlKey)) return;
+  const letter = /^[a-z]$/i.test(event.key) ? `Key${event.key.toUpperCase()}` : event.code;
+  if (letter !== "KeyK" || !(IS_MAC ? event.metaKey : event.ctrlKey)) return;
   event.preventDefault(); // it is the browser's own search
   search();
 }

@@ -37,7 +37,7 @@ export class SentenceBox extends Instrument {
       onblur: () => this.conversation.flush(),
       title: "Enter runs it, Shift + Enter begins a new line",
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+        if (event.key !== "Enter" || event.shiftKey) return;
         event.preventDefault();
         this.conversation.flush();
       },
