@@ -219,6 +219,11 @@ def go(page: Page, where: str) -> None:
 
 def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
     arrive(page, sentence=TOM)
+    heads = rail(page).get_by_role("link", name="Heads", exact=True)
+    with settling(page):  # of a click that Python has not heard of, too
+        heads.evaluate("link => (link.click(), history.back())")
+    settle(page, "Attention")
+    assert query(page) == {"page": "Attention", "sentence": TOM}
     pick(page, "Layer", "L4")
     page.wait_for_url("**layer=4**")
     turn_to(page, "Masks")

@@ -30,6 +30,8 @@ const alive = new Map();
 let session = "";
 let written = -1; // the turn whose address the browser has
 let entered = 0; // entries of the history that the browser has
+let ahead = 0; // entries made at clicks that Python has not taken over yet
+let left = ""; // the address where the first of these clicks was
 let opened = /** @type {string | null} */ (null); // the page in the address that was written last
 let sent = 0; // messages to Python
 let known = 0; // the last of them that Python has taken over
@@ -132,7 +134,7 @@ function write({ session: of, turn, query, entries, before, went, run }) {
   if (of !== session) {
     session = of; // it has heard of nothing yet
     written = -1;
-    sent = entered = 0;
+    sent = entered = ahead = 0;
   }
   if (turn <= written) return; // parts of a page are called in any order
   known = went;
@@ -143,10 +145,14 @@ function write({ session: of, turn, query, entries, before, went, run }) {
   const asked = new URLSearchParams(query);
   opened = asked.get("page");
   const added = entries - entered;
+  const last = new URLSearchParams(before);
+  const isMissing = added > ahead || (added === 1 && last.toString() !== left);
+  const isEntry = ahead === 0 && added > 1;
   entered = entries;
+  ahead = 0;
   // Of a text that was typed and left at once nothing was written: Back shall lead to it.
-  if (added > 0 && put(new URLSearchParams(before), added > 1)) writeWaiting();
-  if (put(asked, added > 0) && !pause) writeWaiting();
+  if (isMissing && put(last, isEntry)) writeWaiting();
+  if (put(asked, isMissing) && !pause) writeWaiting();
   sayWhetherHeard();
 }
 
@@ -233,14 +239,36 @@ function follow(event) {
   const page = pageOf(link);
   if (link.closest(".hl-rail, .hl-search")) closeDrawer();
   if (page !== undefined) {
+    const isOpen = !changes && link.getAttribute("aria-current") === "page";
+    if (!isOpen) enter(withChanges(link, page));
     mark(link);
     go(changes ? { page, changes } : { page });
-  } else if (changes === undefined) go({ query: link.search, is_new: true });
+  } else if (changes === undefined) enterAndGo(new URLSearchParams(link.search));
   else {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
-    go({ query: `?${withChanges(link)}`, is_new: true });
+    enterAndGo(withChanges(link));
   }
+}
+
+/** @param {URLSearchParams} query */
+function enterAndGo(query) {
+  enter(query);
+  go({ query: `?${query}`, is_new: true });
+}
+
+/**
+ * A step of the history, made at the click: who goes Back before Python has heard of it would
+ * leave the app. Python's address takes its place.
+ *
+ * @param {URLSearchParams} query
+ */
+function enter(query) {
+  const from = new URLSearchParams(location.search).toString();
+  if (!put(query, true)) return;
+  if (!ahead) left = from;
+  ahead += 1;
+  writeWaiting();
 }
 
 /**
@@ -262,15 +290,18 @@ function closeDrawer() {
 }
 
 /**
- * The address as it is, but for what a link changes: `name=value`, or `name=` to leave it out.
+ * The address as it is, but for the page a link leads to and what it changes: `name=value`, or
+ * `name=` to leave it out.
  *
  * @param {HTMLAnchorElement} link
+ * @param {string} [page]
  */
-function withChanges(link) {
+function withChanges(link, page) {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of new URLSearchParams(link.dataset.with))
     if (value) query.set(name, value);
     else query.delete(name);
+  if (page !== undefined) query.set("page", page);
   return query;
 }
 
@@ -348,8 +379,6 @@ function complete(event) {
   const link = linkOf(event);
   if (!link) return;
   const { page } = link.dataset;
-  const query = withChanges(link);
-  if (page !== undefined) query.set("page", page);
-  else if (link.dataset.with === undefined) return;
-  link.setAttribute("href", `?${query}`);
+  if (page === undefined && link.dataset.with === undefined) return;
+  link.setAttribute("href", `?${withChanges(link, page)}`);
 }

@@ -60,7 +60,8 @@ def test_who_goes_between_two_calls_is_heard(page: Page) -> None:
 def test_a_link_to_a_whole_address_is_new_and_back_is_not(page: Page) -> None:
     """A step of a tour: Back led out of the tour, to what was before its first step."""
     page.evaluate(FOLLOW.replace("link.dataset.page = 'Masks';", ""))
-    page.evaluate(GO_BACK)
+    page.evaluate("history.back()")
+    page.wait_for_function("sent.length === 2")
     assert [value for *_, value in page.evaluate("sent")] == [
         {"query": "?page=Masks", "is_new": True, "n": 1},
         {"query": "?layer=4", "n": 2},
@@ -135,6 +136,43 @@ def test_an_entry_counts_though_the_run_that_made_it_was_never_seen(page: Page) 
     assert page.evaluate("history.length") == before + 2
     page.evaluate("history.back()")
     page.wait_for_function("location.search === '?layer=6'")
+
+
+def test_back_right_after_a_click_leads_to_what_was_before(page: Page) -> None:
+    """Python had not heard of the click: Back led out of the app."""
+    before = page.evaluate("history.length")
+    page.evaluate(FOLLOW)
+    assert page.evaluate("[location.search, history.length]") == ["?layer=4&page=Masks", before + 1]
+    page.evaluate("history.back()")
+    page.wait_for_function("sent.length === 2")
+    assert [value for *_, value in page.evaluate("sent")] == [
+        {"page": "Masks", "n": 1},
+        {"query": "?layer=4", "n": 2},
+    ]
+    call = CALL.replace("entries: 1", "entries: 2").replace("before: ''", "before: 'layer=4'")
+    page.evaluate(call.replace("went: 0", "went: 2"), 2)  # it had begun to open the page
+    assert page.evaluate("[location.search, history.length]") == ["?layer=4", before + 1]
+
+
+@pytest.mark.parametrize(("typed", "steps"), [("layer=4", 1), ("layer=6", 2)])
+def test_what_python_says_takes_the_place_of_the_step_at_the_click(
+    page: Page, typed: str, steps: int
+) -> None:
+    """What was typed right before it is a step, too."""
+    before = page.evaluate("history.length")
+    page.evaluate(FOLLOW)
+    call = CALL.replace("layer=4", "page=Masks").replace("entries: 1", "entries: 2")
+    page.evaluate(call.replace("went: 0", "went: 1").replace("before: ''", f"before: '{typed}'"), 2)
+    page.wait_for_function("location.search === '?page=Masks'")
+    assert page.evaluate("history.length") == before + steps
+    page.evaluate("history.back()")
+    page.wait_for_function("search => location.search === search", arg=f"?{typed}")
+
+
+def test_the_link_of_the_open_page_is_no_step(page: Page) -> None:
+    before = page.evaluate("history.length")
+    page.evaluate(FOLLOW.replace("link.click", "link.ariaCurrent = 'page'; link.click"))
+    assert page.evaluate("[location.search, history.length]") == ["?layer=4", before]
 
 
 def test_an_address_that_changes_all_the_time_is_written_now_and_then(page: Page) -> None:
