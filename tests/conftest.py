@@ -80,6 +80,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the tables that tests have recorded, whichever process ran them."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, table in report.user_properties:
+            terminalreporter.section(name)
+            terminalreporter.write_line(str(table))
+
+
 @dataclass
 class PageLog:
     """What a page did unasked. A test that provokes an error clears the list it caused."""

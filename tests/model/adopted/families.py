@@ -104,10 +104,10 @@ VISION: dict[str, tuple[str, str, dict[str, Any]]] = {
 FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 
 
-def build(family: str, **changes: object) -> Any:  # noqa: ANN401
-    """A model of a family, the same weights each time; no weight is left at zero or one."""
+def build(family: str, seed: int = 7, **changes: object) -> Any:  # noqa: ANN401
+    """A model of a family, the weights of a seed; no weight is left at zero or one."""
     config_name, model_name, sizes = (FAMILIES | HYBRIDS | LENGTHS | UNEVEN)[family]
-    torch.manual_seed(7)
+    torch.manual_seed(seed)
     config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
     model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")
     for weight in model.parameters():

@@ -23,10 +23,11 @@ from model.analysis.patching import Pair, begin
 from model.decoding.beam import beam_search
 from model.decoding.cache_run import run_through_cache
 from model.decoding.filters import GREEDY
-from model.decoding.kv_cache import KVCache
+from model.decoding.predict import cache_for
 from model.decoding.sampling import generate
 from model.tap import Editor, attach, set_at
 from model.trace import Stream, Trace
+from model.verify.check import relative_error
 from model.verify.records import check_records
 from model.worked_out import WorkedOut
 from tests.model.adopted.families import (
@@ -43,7 +44,10 @@ from tests.model.adopted.families import (
 from tests.model.builders import randomise, set_head, set_position, set_weight, tiny_model
 from tests.model.peers import gpt2_weights
 
-EXACT = 1e-5  # of float32 against transformers' own eager attention
+# Of float32 against transformers' own eager attention. What processors add up in another order
+# differs more where numbers are larger: where a family's are, it is of their scale.
+EXACT = 1e-5
+SAME = 1e-7  # of what is equal but for rounding, in float64
 MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without
 READ_OUT = {*DECODERS, "bert", "bart", "marian"}  # whose logits a part and a matrix make
 
@@ -54,9 +58,9 @@ def captured(family: str) -> tuple[AdoptedModel, Trace]:
     return afresh(family)
 
 
-def afresh(family: str) -> tuple[AdoptedModel, Trace]:
+def afresh(family: str, seed: int = 7) -> tuple[AdoptedModel, Trace]:
     """The same, made again."""
-    model, inputs = adopt(build(family)), tuple(given(family).values())
+    model, inputs = adopt(build(family, seed)), tuple(given(family).values())
     lengths = [model.anatomy.of(stack)[0].call.gave.shape[1] for stack in model.anatomy.stacks]
     if family not in VISION:
         lengths = [row.shape[1] for row in inputs]
@@ -69,11 +73,18 @@ def afresh(family: str) -> tuple[AdoptedModel, Trace]:
     return model, capture_adopted(model, inputs if len(inputs) > 1 else inputs[0], streams)
 
 
+def in_float64(family: str) -> Any:  # noqa: ANN401
+    """The same weights, in numbers that leave no rounding to speak of; experts one by one."""
+    return build(family, experts_implementation="eager").double()
+
+
 @cache
-def expected(family: str) -> tuple[Any, list[Tensor]]:
+def expected(family: str, seed: int = 7) -> tuple[Any, list[Tensor]]:
     """What transformers' own eager attention gives: the output, and patterns in our order."""
     with torch.no_grad():
-        out = build(family)(**given(family), output_attentions=True, output_hidden_states=True)
+        out = build(family, seed)(
+            **given(family), output_attentions=True, output_hidden_states=True
+        )
     if family not in ENCODER_DECODERS:
         return out, list(out.attentions)
     crossed = zip(out.decoder_attentions, out.cross_attentions, strict=True)
@@ -147,18 +158,20 @@ def test_the_bytes_of_a_cache_are_the_sum_over_layers(family: str) -> None:
     assert len({x.shape[-1] for record in trace.attention for x in (record.k, record.v)}) == 2
     cached = run_through_cache(model, trace.ids.tolist(), 3)
     assert cached.bytes_held[7] == sum(x.k.nbytes + x.v.nbytes for x in trace.attention)
-    assert cached.is_kept and max(cached.errors(trace, 7)) < EXACT
+    assert cached.is_kept
 
 
-@pytest.mark.parametrize("family", DECODERS)
+@pytest.mark.parametrize("family", [*DECODERS, *UNEVEN])
 def test_our_cache_serves_them(family: str) -> None:
-    model, ids = adopt(build(family)), given(family, 9)["input_ids"]
+    model, ids = adopt(in_float64(family)), given(family, 9)["input_ids"]
     assert not model.config.n_together
-    cache = KVCache(model.config, 12)
+    cache = cache_for(model)
     with torch.inference_mode():
         whole = model(ids)
         parts = [model(part, cache=cache) for part in ids.split([3, 1, 5], dim=1)]
-    np.testing.assert_allclose(torch.cat(parts, dim=1), whole, atol=EXACT)
+    np.testing.assert_allclose(torch.cat(parts, dim=1), whole, atol=SAME, rtol=0)
+    trace = capture_adopted(model, ids, [Stream("decoder", "text", tuple(map(str, range(9))))])
+    assert max(run_through_cache(model, ids[0].tolist(), 3).errors(trace, 9)) < SAME
 
 
 @pytest.mark.parametrize("family", DECODERS)
@@ -236,8 +249,9 @@ def test_what_a_long_run_does_not_keep_is_worked_out(
     for record, kept, pattern in zip(trace.attention, whole.attention, patterns, strict=True):
         assert isinstance(record.pattern, WorkedOut) and isinstance(record.scores, WorkedOut)
         np.testing.assert_allclose(np.asarray(record.pattern), pattern[0].numpy(), atol=EXACT)
-        np.testing.assert_allclose(np.asarray(record.scores), kept.scores, atol=EXACT)
-    np.testing.assert_allclose(trace.output, whole.output, atol=EXACT)
+        assert relative_error(np.asarray(record.scores), kept.scores) < EXACT
+    assert trace.output is not None and whole.output is not None
+    assert relative_error(trace.output, whole.output) < EXACT
     (check,) = check_records(trace)
     assert check.passed and "worked out" in check.name
 
