@@ -21,7 +21,7 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.survey.measured import measured
 from tests.model.adopted.families import build, given, saved, tokens, words
-from viz.kit.part import piece
+from viz.kit.part import STEP, piece
 
 ROOT = Path(__file__).parents[2]
 TEXT = "the red ball gave the dog a ball"
@@ -170,9 +170,20 @@ def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     np.testing.assert_array_equal(shown, run.attention(1, 2).ravel())
     data = b64decode(run.part.contents["arrays"][f"{name}/2"])
     saved = np.frombuffer(zlib.decompress(data), np.float32)
-    np.testing.assert_allclose(saved, shown, atol=0.51e-4)  # in steps of 0.0001
+    np.testing.assert_allclose(saved, shown, atol=STEP / 2, rtol=0)
     run.save(tmp_path / "run.html")
     assert name in (tmp_path / "run.html").read_text(encoding="utf-8")
+
+
+def test_a_file_is_as_large_whether_weights_are_kept_or_worked_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A text of 528 tokens had a file half as large as one of 527."""
+    model, sizes = hl.open(build("gpt2", vocab_size=300), tokens()), []
+    for cells in (adopted.KEPT_CELLS, 0):
+        monkeypatch.setattr(adopted, "KEPT_CELLS", cells)
+        sizes.append(sum(map(len, model("the red ball " * 9).part.contents["arrays"].values())))
+    assert sizes[1] == pytest.approx(sizes[0], rel=1e-3)
 
 
 def adapted() -> torch.nn.Module:

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from model.lines import quoted
-from model.worked_out import WorkedOut
 from viz.kit.files import packed_plotly, part_style, script
 from viz.kit.join import joined
 from viz.kit.wire import themes_data
@@ -26,6 +25,10 @@ OPENS = """const [{ open }, part] = await Promise.all(%s.map((name) => import(ur
 const contents = JSON.parse(document.getElementById("contents").textContent);
 open(part.default, document.getElementById("headlight"), contents);
 """
+# Of weights in a file, where all digits of a float32 would fill a browser's memory: an error of
+# 5e-7 is no more than that of a softmax in float32.
+STEP = 2.0**-20
+ROUNDED = "Attention weights are kept in this file in steps of 0.000001."
 _KEY = token_bytes()  # nobody can work out what others have open
 _INDEX = re.compile(r"[0-9]{1,6}")
 _PLACE = re.compile(r'"?/\*(\w+)\*/"?')  # what is filled in page.html
@@ -35,11 +38,19 @@ class Shared:
     """An array that a browser may load, the first `split` axes index by index.
 
     What is no array of numpy but has a shape, a dtype and pieces, is worked out when asked for.
+    Attention weights, `are_weights`, are so many that a file has them in steps of `STEP`.
     """
 
-    def __init__(self, array: Any, split: int = 0) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        array: Any,  # noqa: ANN401
+        split: int = 0,
+        *,
+        are_weights: bool = False,
+    ) -> None:
         self.array = as_sent(array)
         self.split = split
+        self.are_weights = are_weights
 
     @cached_property
     def about(self) -> dict[str, Any]:
@@ -126,7 +137,9 @@ class Part:
     def contents(self) -> dict[str, Any]:
         """All that a browser needs where no Python answers: arrays by path, deflated."""
         packed = dict(self._pieces())
-        return {"told": {**self.told, "acked": 0}, "arrays": packed}
+        is_rounded = any(shared.are_weights for shared in self.shared.values())
+        notes = {"note": ROUNDED} if is_rounded else {}
+        return {"told": {**self.told, "acked": 0}, "arrays": packed, **notes}
 
     def _ipython_display_(self) -> None:
         """Show it in a notebook. ModuleNotFoundError names what is to be installed for that."""
@@ -144,7 +157,7 @@ class Part:
         """All that may be loaded, packed, by its path."""
         for shared in self.shared.values():
             for at in shared.pieces():
-                yield "/".join((shared.about["id"], *map(str, at))), _packed(shared.array, at)
+                yield "/".join((shared.about["id"], *map(str, at))), _packed(shared, at)
 
 
 def page_for(name: str) -> str:
@@ -193,8 +206,10 @@ def as_sent(array: Any) -> Any:  # noqa: ANN401
     return np.ascontiguousarray(array, dtype=f"<{_SENT_AS.get(kind, kind)}")
 
 
-def _packed(array: Any, at: tuple[int, ...]) -> str:  # noqa: ANN401
-    """A piece in a file; of a long run in steps of 0.0001, as otherwise it would not be opened."""
-    is_long = isinstance(array, WorkedOut)
-    found = np.round(array[at], 4) if is_long else array[at]
-    return b64encode(zlib.compress(found.tobytes(), 1 if is_long else 9)).decode("ascii")
+def _packed(shared: Shared, at: tuple[int, ...]) -> str:
+    """A piece in a file. Weights are deflated quickly: there are many, and it gains little."""
+    found = shared.array[at]
+    if shared.are_weights:
+        found = (np.round(found / STEP) * STEP).astype(found.dtype)
+    level = 1 if shared.are_weights else 9
+    return b64encode(zlib.compress(found.tobytes(), level)).decode("ascii")

@@ -86,7 +86,7 @@ def patterns_data(layers: Sequence[np.ndarray], queries: Stream, keys: Stream) -
     }
     arrays = {"attention.tiles": Shared(np.stack([_tiles_of_numbers(layer) for layer in layers]))}
     for site, pattern in zip(sites, layers, strict=True):
-        arrays[f"{site}.pattern"] = Shared(pattern, split=1)
+        arrays[f"{site}.pattern"] = Shared(pattern, split=1, are_weights=True)
         arrays[f"{site}.mask"] = Shared(np.ones((1, *pattern.shape[1:]), bool), split=1)
     streams = (queries,) if queries is keys else (queries, keys)
     return RunData(_about([about], streams), arrays | _summaries("attention", layers))
@@ -170,7 +170,7 @@ def _of_record(record: AttentionRecord) -> dict[str, Shared]:
     arrays["pattern"] = record.pattern
     address = record.site.address
     return {
-        f"{address}.{name}": Shared(array, split=1)
+        f"{address}.{name}": Shared(array, split=1, are_weights=name == "pattern")
         for name, array in arrays.items()
         if array is not None
     }
@@ -178,7 +178,7 @@ def _of_record(record: AttentionRecord) -> dict[str, Shared]:
 
 def _summaries(group: str, patterns: Sequence[np.ndarray]) -> dict[str, Shared]:
     return {
-        f"{group}.{how}.{over}": Shared(Summary(patterns, how, over), split=1)
+        f"{group}.{how}.{over}": Shared(Summary(patterns, how, over), split=1, are_weights=True)
         for how in SUMMARIES
         for over in OVER
     }

@@ -78,6 +78,6 @@ def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
     for name, weight in one.items():
         if name.endswith("k_proj.bias"):  # softmax undoes it: Adam scales what rounding leaves
             continue
-        torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=1e-5, msg=name)
+        torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=4e-5, msg=name)
     logs = [(tmp_path / name / "metrics.jsonl").read_text().splitlines() for name in ("one", "two")]
     assert len(logs[0]) == len(logs[1]) > 20

@@ -116,6 +116,9 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
         drawn(alone, f"run L4 H6 {view}")
         expect(alone.locator(shown).first).to_be_visible()
     expect(alone.get_by_role("button", name="HTML")).to_have_count(0)  # this file is one
+    expect(alone.get_by_role("contentinfo")).to_contain_text(
+        "weights are kept in this file in step"
+    )
     assert alone.locator(MARKUP).count() == 0
     alone.emulate_media(color_scheme="dark")
     alone.wait_for_function("getComputedStyle(document.body).backgroundColor === 'rgb(13, 18, 30)'")

@@ -1,7 +1,8 @@
 // A part in one file that holds everything, with no Python behind it.
 
 import { MissingArrays, bytesOf, inflated } from "../arrays.js";
-import { currentPalette, watchTheme } from "../colors.js";
+import { currentPalette, dressed, watchTheme } from "../colors.js";
+import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
 import { Model } from "../model.js";
 import { plotlyFromPage } from "../plotly.js";
@@ -16,7 +17,11 @@ const NOT_HERE = "This is not in the saved file; it holds what was opened before
  * @typedef {{render: (shown: {model: Model, el: HTMLElement, signal: AbortSignal}) => Shown}} Part
  */
 
-/** @typedef {{told: Told, arrays: Record<string, string>}} Contents arrays by path, deflated */
+/**
+ * Arrays by path, deflated; `note` is what is not in the file as it ran.
+ *
+ * @typedef {{told: Told, arrays: Record<string, string>, note?: string}} Contents
+ */
 
 /**
  * @param {Part<unknown>} part
@@ -25,8 +30,25 @@ const NOT_HERE = "This is not in the saved file; it holds what was opened before
  */
 export function open(part, el, contents) {
   plotlyFromPage();
-  fill(el, contents.told.themes, new Lifetime());
+  const lifetime = new Lifetime();
+  fill(el, contents.told.themes, lifetime);
   show(part, el, contents, { signal: new AbortController().signal });
+  if (contents.note) el.after(foot(contents.note, contents.told.themes, lifetime));
+}
+
+/**
+ * A line below the part.
+ *
+ * @param {string} text
+ * @param {{light: Palette, dark: Palette}} themes
+ * @param {Lifetime} lifetime
+ */
+function foot(text, themes, lifetime) {
+  const node = html("footer", { class: "hl-offline" }, html("p", { class: "hl-caption" }, text));
+  const paint = () => dressed(node, themes);
+  paint();
+  watchTheme(lifetime, paint);
+  return node;
 }
 
 /**
