@@ -26,7 +26,10 @@ def access() -> Access:
         inside_streamlit.refuse_unknown()
         most_visitors(os.environ)
         if st.get_option("server.baseUrlPath"):
-            raise ValueError("Headlight is served at the root of a host; unset server.baseUrlPath")
+            raise ValueError(
+                "Headlight is served at the root of a host; unset server.baseUrlPath "
+                "(STREAMLIT_SERVER_BASE_URL_PATH) and let the proxy cut its path off"
+            )
         return access_from(os.environ, st.get_option("server.address"))
     except ValueError as error:
         sys.exit(f"error: {error}")

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from starlette.datastructures import Headers
 
 from tests.conftest import PageLog
-from tests.screen import PATIENCE, settle
+from tests.screen import PATIENCE, pick, picked, query, settle, turn_to
+from tests.serving import Proxy, RunningApp
 from viz.guard import Access, refusal_of
 
 # The recorded run stands in a shadow that is closed; here it is opened, to be looked at.
@@ -87,4 +88,53 @@ def test_under_a_name_it_does_not_answer_to_the_page_says_so_and_nothing_else(
     first_visit.goto("/")
     expect(first_visit.get_by_role("alert")).to_have_text(str(said))
     assert first_visit.evaluate("document.body.innerText") == said
+    page_log.console_errors.clear()
+
+
+def test_behind_a_proxy_that_cuts_its_place_off_all_works(
+    first_visit: Page, app: RunningApp
+) -> None:
+    with Proxy(app).running() as proxy:
+        first_visit.goto(f"{proxy.url}/?page=Attention&layer=2")
+        settle(first_visit, "Attention")
+        assert picked(first_visit, "Layer") == "L2"
+        turn_to(first_visit, "Tokens")
+        assert first_visit.url.startswith(f"{proxy.url}/?page=Tokens")
+
+
+def test_where_no_websocket_comes_through_a_line_says_so(
+    first_visit: Page, app: RunningApp, page_log: PageLog
+) -> None:
+    """The page stayed empty."""
+    line = first_visit.get_by_role("alert")
+    with Proxy(app).running() as proxy:
+        proxy.cut()
+        first_visit.goto(f"{proxy.url}/?page=Attention")
+        expect(line).to_contain_text("WebSocket (_stcore/stream) does not come through")
+        proxy.hands_on_sockets = True
+        settle(first_visit, "Attention")
+        expect(line).to_have_count(0)
+        first_visit.goto("about:blank")
+    page_log.console_errors.clear()
+
+
+def test_settings_stand_while_the_line_is_broken_and_nothing_is_said_to_be_checked(
+    first_visit: Page, app: RunningApp, page_log: PageLog
+) -> None:
+    badge = first_visit.get_by_text("Verified:")
+    with Proxy(app).running() as proxy:
+        first_visit.goto(f"{proxy.url}/?page=Attention&layer=2")
+        settle(first_visit, "Attention")
+        expect(badge).to_be_visible()
+        proxy.cut()
+        expect(first_visit.get_by_role("alert")).to_contain_text("connection to the app is lost")
+        expect(badge).to_be_hidden()
+        pick(first_visit, "Layer", "L4")
+        proxy.hands_on_sockets = True
+        expect(first_visit.get_by_role("alert")).to_have_count(0)
+        first_visit.wait_for_url("**layer=4**")
+        settle(first_visit, "Attention")
+        expect(badge).to_be_visible()
+        assert (picked(first_visit, "Layer"), query(first_visit)["layer"]) == ("L4", "4")
+        first_visit.goto("about:blank")
     page_log.console_errors.clear()

@@ -163,7 +163,10 @@ def test_a_wrong_setting_ends_the_start_with_one_line() -> None:
     )
     lines = [line for line in ended.stderr.splitlines() if line.strip()]
     assert ended.returncode != 0
-    assert lines == ["error: Headlight is served at the root of a host; unset server.baseUrlPath"]
+    assert lines == [
+        "error: Headlight is served at the root of a host; unset server.baseUrlPath "
+        "(STREAMLIT_SERVER_BASE_URL_PATH) and let the proxy cut its path off"
+    ]
 
 
 def test_the_policy_stops_what_it_is_for(page: Page, page_log: PageLog) -> None:

@@ -16,6 +16,7 @@ _NOT_LOADED = {
     "live/tour.js",
     "live/loader.js",
     "live/early.js",
+    "live/connection.js",
     "live/refused.js",
     "live/settled.js",
     "live/opening/opening.js",

@@ -118,6 +118,7 @@ function sayWhetherHeard() {
 /** @param {"addEventListener" | "removeEventListener"} how */
 function listen(how) {
   window[how]("popstate", goBack, true); // before Streamlit's own listener
+  window[how]("headlight-back", goOn);
   document[how]("click", follow);
   document[how]("keydown", step);
   document[how]("fullscreenchange", fullScreenChanged);
@@ -195,6 +196,11 @@ function goBack(event) {
   go({ query: location.search });
 }
 
+/** The connection is there again: Python hears of all that was chosen meanwhile, which Streamlit kept. */
+function goOn() {
+  go({});
+}
+
 /** Streamlit calls again when its theme was switched: what Python coloured must be drawn again. */
 function askInOtherTheme(/** @type {Call} */ call) {
   const now = getComputedStyle(call.parentElement)
@@ -238,17 +244,25 @@ function follow(event) {
   const { fullscreen, with: changes } = link.dataset;
   const page = pageOf(link);
   if (link.closest(".hl-rail, .hl-search")) closeDrawer();
-  if (page !== undefined) {
-    const isOpen = !changes && link.getAttribute("aria-current") === "page";
-    if (!isOpen) enter(withChanges(link, page));
-    mark(link);
-    go(changes ? { page, changes } : { page });
-  } else if (changes === undefined) enterAndGo(new URLSearchParams(link.search));
+  if (page !== undefined) turnTo(link, page);
+  else if (changes === undefined) enterAndGo(new URLSearchParams(link.search));
   else {
     if (fullscreen === undefined) leaveFullScreen();
     else enterFullScreen();
     enterAndGo(withChanges(link));
   }
+}
+
+/**
+ * @param {HTMLAnchorElement} link
+ * @param {string} page that it leads to with all else as it is, but for what it changes
+ */
+function turnTo(link, page) {
+  const { with: changes } = link.dataset;
+  const isOpen = !changes && link.getAttribute("aria-current") === "page";
+  if (!isOpen) enter(withChanges(link, page));
+  mark(link);
+  go(changes ? { page, changes } : { page });
 }
 
 /** @param {URLSearchParams} query */

@@ -3,6 +3,7 @@
 // `modulepreload`, those that can wait in `data-later` of this script.
 
 import { loadPlotly } from "../kit/plotly.js";
+import { watchConnection } from "./connection.js";
 import { watch } from "./settled.js";
 
 function loadTheRest() {
@@ -41,6 +42,7 @@ function leaveToComposing(event) {
 
 addEventListener("keydown", leaveToComposing, true);
 watch();
+watchConnection();
 // Home draws without plotly.js, which keeps a browser busy for half a second: there it can wait.
 const page = new URLSearchParams(location.search).get("page");
 const isWanted = page !== null && page !== "Home";
