@@ -11,6 +11,7 @@ from model.adopted.model import AdoptedModel, AnyDecoder, capture_adopted
 from model.capture import capture
 from model.grown import grown
 from model.trace import Stream, Trace
+from model.verify.check import relative_error
 from model.verify.records import check_records
 from tests.model.adopted import families
 from tests.model.builders import GROUPED, all_arrays, tiny_ids, tiny_model
@@ -58,7 +59,7 @@ def assert_close(actual: Trace, expected: Trace) -> None:
     assert pairs[0].keys() == pairs[1].keys()
     for name, array in pairs[0].items():
         if array.dtype.kind == "f":
-            np.testing.assert_allclose(array, pairs[1][name], rtol=1e-5, atol=2e-5, err_msg=name)
+            assert relative_error(array, pairs[1][name]) < 2e-5, name
         else:
             np.testing.assert_array_equal(array, pairs[1][name], err_msg=name)
     assert all(check.passed for check in check_records(actual))
