@@ -105,7 +105,8 @@ def _readout(inner: Any, anatomy: Anatomy, watched: Watched) -> Readout | None: 
     call = next((x for x in watched.calls if x.module is head), None)
     if call is None:
         return None
-    between = [x for x in watched.calls if last.ended < x.began and x.ended < call.began]
+    later = (x for x in watched.calls if last.ended < x.began and x.ended < call.began)
+    between = [x for x in later if x.takes_one]
     norm = next(
         (x.module for x in between if close(x.given, last.gave) and close(x.gave, call.given)), None
     )

@@ -24,13 +24,17 @@ SUMS_TO = 1e-5  # how far a sum may be from what it must be, relative to its lar
 
 
 class Call(NamedTuple):
-    """One call of a module: the first tensor it was given and gave, and when it began and ended."""
+    """One call of a module: the first tensor it was given and gave, and when it began and ended.
+
+    `takes_one` says whether it was given that tensor alone, so that it can be called with another.
+    """
 
     module: nn.Module
     given: Tensor
     gave: Tensor
     began: int
     ended: int
+    takes_one: bool
 
 
 class Attended(NamedTuple):
@@ -191,16 +195,17 @@ def watch(model: nn.Module, inputs: Mapping[str, Tensor]) -> Watched:
 @contextmanager
 def noting(modules: Iterable[nn.Module], watched: Watched) -> Iterator[None]:
     """Note the calls of these modules while this is open, in the order in which they end."""
-    began: list[tuple[int, Tensor | None]] = []
+    began: list[tuple[int, tuple[Any, ...]]] = []
 
     def before(_module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        began.append((watched.tick(), first_tensor((*given, *named.values()))))
+        began.append((watched.tick(), (*given, *named.values())))
 
     def after(module: nn.Module, _given: Any, gave: Any) -> None:  # noqa: ANN401
-        start, given = began.pop()
-        out = first_tensor(gave)
+        start, values = began.pop()
+        given, out = first_tensor(values), first_tensor(gave)
         if given is not None and out is not None:
-            watched.calls.append(Call(module, given, out, start, watched.tick()))
+            takes_one = len(values) == 1
+            watched.calls.append(Call(module, given, out, start, watched.tick(), takes_one))
 
     handles = []
     for module in modules:
@@ -310,10 +315,11 @@ def _with_read(
 
     A block whose feed-forward reads the same as its attention has both (Black et al. 2022, §2.1).
     """
-    inside = [x for x in calls if x.ended < update.call.ended and not is_matrix(x.module)]
-    alone = [x for x in inside if next(x.module.children(), None) is None]
+    inside = [x for x in calls if x.ended < update.call.ended and can_be_norm(x)]
     for name, stream in streams:
-        reads = (x for x in reversed(alone) if close(x.given, stream) and not close(x.gave, stream))
+        reads = (
+            x for x in reversed(inside) if close(x.given, stream) and not close(x.gave, stream)
+        )
         if read := next(reads, None):
             return update._replace(read=read, reads=name)
     return update._replace(reads=streams[0][0])
@@ -329,6 +335,12 @@ def _with_matrix(update: Update, calls: Sequence[Call]) -> Update:
         if matrix := next(made, None):
             return update._replace(matrix=matrix, own_norm=norm)
     return update
+
+
+def can_be_norm(call: Call) -> bool:
+    """Whether a call is of a module without parts that takes one tensor and is no matrix."""
+    is_alone = next(call.module.children(), None) is None
+    return call.takes_one and is_alone and not is_matrix(call.module)
 
 
 def is_matrix(module: nn.Module) -> bool:

@@ -12,6 +12,7 @@ from model.adopted.anatomy import (
     BlockParts,
     Call,
     Watched,
+    can_be_norm,
     close,
     is_matrix,
     output_of,
@@ -159,6 +160,5 @@ def _last_kind(head: nn.Module | None, output: Tensor, last: Call) -> Named:
 
 
 def _is_norm(call: Call) -> bool:
-    is_alike = call.given.shape == call.gave.shape and not is_matrix(call.module)
-    is_alone = next(call.module.children(), None) is None
-    return is_alike and is_alone and kind_of_norm(call.module, call.gave.shape[-1]) is not None
+    is_alike = call.given.shape == call.gave.shape and can_be_norm(call)
+    return is_alike and kind_of_norm(call.module, call.gave.shape[-1]) is not None

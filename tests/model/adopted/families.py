@@ -31,6 +31,7 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt2": ("GPT2Config", "GPT2LMHeadModel", {
         "vocab_size": VOCAB, "n_embd": D, "n_layer": 3, "n_head": 4, "n_positions": 48}),
     "llama": ("LlamaConfig", "LlamaForCausalLM", GROUPED),
+    "one_head": ("LlamaConfig", "LlamaForCausalLM", {**WIDE, "num_attention_heads": 1}),
     "mistral": ("MistralConfig", "MistralForCausalLM", {**GROUPED, "sliding_window": 4}),
     "qwen2": ("Qwen2Config", "Qwen2ForCausalLM", {
         **WIDE, "num_key_value_heads": 2, "tie_word_embeddings": True}),
@@ -50,6 +51,11 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", {
         **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4}),
 }  # fmt: skip
+LINEAR = {
+    "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 6,
+    "linear_value_head_dim": 5,
+    "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+}  # fmt: skip
 # Decoders of which some layers keep more of earlier tokens than keys and values.
 HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "lfm2": ("Lfm2Config", "Lfm2ForCausalLM", {
@@ -57,6 +63,12 @@ HYBRIDS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "falcon_h1": ("FalconH1Config", "FalconH1ForCausalLM", {
         **GROUPED, "mamba_d_ssm": D, "mamba_n_heads": 4, "mamba_d_head": 6, "mamba_d_state": 8,
         "mamba_chunk_size": 8}),
+    "qwen3_5": ("Qwen3_5TextConfig", "Qwen3_5ForCausalLM", {**GROUPED, **LINEAR}),
+    "qwen3_next": ("Qwen3NextConfig", "Qwen3NextForCausalLM", {
+        **GROUPED, **LINEAR, "num_experts": 3, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 12, "shared_expert_intermediate_size": 12}),
+    "olmo_hybrid": ("OlmoHybridConfig", "OlmoHybridForCausalLM", {
+        **WIDE, **LINEAR, "num_key_value_heads": 2, "pad_token_id": 0}),
 }  # fmt: skip
 # Decoders that see earlier tokens otherwise from a length on, shorter than the texts of the tests.
 LENGTHS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -73,6 +85,10 @@ UNEVEN: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gemma4": ("Gemma4TextConfig", "Gemma4ForCausalLM", {
         **GROUPED, "global_head_dim": 14, "sliding_window": 4, "vocab_size_per_layer_input": VOCAB,
         "hidden_size_per_layer_input": 6, "num_kv_shared_layers": 0,
+        "layer_types": ["sliding_attention", "full_attention", "full_attention"]}),
+    "gemma4_wide": ("Gemma4TextConfig", "Gemma4ForCausalLM", {  # global heads as wide as the stream
+        **GROUPED, "hidden_size": 32, "global_head_dim": 32, "sliding_window": 4,
+        "hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0,
         "layer_types": ["sliding_attention", "full_attention", "full_attention"]}),
     "deepseek_v3": ("DeepseekV3Config", "DeepseekV3ForCausalLM", {
         **WIDE, "num_key_value_heads": 4, "q_lora_rank": 8, "kv_lora_rank": 6, "v_head_dim": 5,

@@ -9,6 +9,7 @@ from model.analysis.seen import seen_of
 from model.analysis.sizes import memory, operations, parameters
 from model.tap import Recorder, attach
 from tests.model.adopted.families import DECODERS, ENCODER_DECODERS, FAMILIES, UNEVEN, build, given
+from tests.model.adopted.test_adopted import KEPT_APART
 
 ROUTED = {"mixtral", "gpt_oss"}  # experts: each token meets some
 
@@ -36,4 +37,4 @@ def test_a_cost_is_what_tensors_and_torch_say(family: str) -> None:
         layers = model.inner(**inputs, use_cache=True).past_key_values.layers
         held = sum(x.nbytes for layer in layers for x in (layer.keys, layer.values))
         assert found.get("cache", held) == held
-        assert ("cache" in found) == (family != "deepseek_v3"), "it keeps a latent"
+        assert ("cache" in found) == (family not in KEPT_APART)
