@@ -28,8 +28,8 @@ def open(model: Any, tokenizer: Any = None, *, device: str = "auto") -> "Model":
     """Open a model: the name of a shipped one, a folder or file, or one of transformers in memory.
 
     The last needs its tokenizer, stays on its device and is used as it is, not copied. From
-    then on it attends by Headlight's function and is in evaluation mode. It works on as before,
-    `output_attentions` and gradients included; attention alone has no dropout in training.
+    then on it is in evaluation mode; all else is left as it was, so it can be copied, saved and
+    trained as before.
     """
     from headlight.opened import opened  # here, since it loads torch
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from headlight.arrays import numbers
 from headlight.circuit import Circuit, circuit_of
-from model.adopted.attention import NAME
 from model.analysis.lens import logit_lens
 from model.lines import quoted
 from model.sources.adopted import Adopted
@@ -53,7 +52,7 @@ class Model:
 
     def __call__(self, given: Any) -> "Run":  # noqa: ANN401
         """Run it once and keep everything. given: a text, or a picture (S, S) from 0 to 1."""
-        _refuse_changed(self.opened)
+        _refuse_in_training(self.opened)
         is_text = isinstance(given, str)
         if is_text != (self.opened.input_kind == "text"):
             raise ValueError(f"{self.opened.name} takes {'a picture' if is_text else 'one text'}")
@@ -197,12 +196,10 @@ class Run:
         return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"
 
 
-def _refuse_changed(given: Runnable) -> None:
-    """A model in memory may have been changed since it was opened."""
+def _refuse_in_training(given: Runnable) -> None:
+    """A model in memory may have been told to train since it was opened."""
     if isinstance(given, Adopted) and given.model.inner.training:
         raise ValueError(f"{given.name} is in training mode, with dropout; call model.eval() first")
-    if isinstance(given, Adopted) and given.model.inner.config._attn_implementation != NAME:
-        raise ValueError(f"{given.name} was told to attend in another way; open it again")
 
 
 def _pixels(given: Any) -> np.ndarray:  # noqa: ANN401

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from model.adopted.anatomy import Anatomy, Watched, anatomy_of, close, watch
-from model.adopted.attention import NAME, register
+from model.adopted.attention import register
+from model.adopted.hooks import attending, can_attend, put_on
 from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
 from model.decoding.kv_cache import KVCache
@@ -34,20 +35,17 @@ CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length"
 def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa: ANN401
     """A model of transformers whose values go through our tap.
 
-    inner: what `from_pretrained` of transformers gives. It is told to attend by our function, and
-    put to evaluation. pictures: what is known of those it takes.
+    inner: what `from_pretrained` of transformers gives. It is put to evaluation, and attends by our
+    function in our passes. pictures: what is known of those it takes.
     Raises ValueError where its attention cannot be seen.
     """
     register()
-    try:
-        inner.eval().requires_grad_(False).set_attn_implementation(NAME)
-    except (ValueError, NotImplementedError, AttributeError, KeyError):
-        raise _unseen(inner) from None
-    if inner.config._attn_implementation != NAME:
+    if not can_attend(inner.eval().requires_grad_(False)):
         raise _unseen(inner)
     try:
         inputs = sample(inner, pictures and pictures.side)
-        watched = watch(inner, inputs)
+        with put_on(attending(inner)):
+            watched = watch(inner, inputs)
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise ValueError(
             f"{type(inner).__name__} does not run on {inner.main_input_name} alone, as its files "

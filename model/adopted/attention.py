@@ -2,10 +2,10 @@
 
 transformers lets a program register an attention function under a name of its own; a model that is
 told this name calls it in every layer. Which tap the values go through stands in a context
-variable, so two runs at once never see each other's, and nothing of the shared model changes.
+variable, so two runs at once never see each other's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -26,23 +26,27 @@ Place = TypeVar("Place")
 # For a module what stands at each of its calls in a pass, in order; None where nothing does. Models
 # that share a layer's weights call it again and again.
 Places = Mapping[nn.Module, tuple[Place | None, ...]]
+Role = Callable[["Passing", Tensor], Tensor]  # gives back the value to go on with
 
 
 @dataclass
 class Passing:
     """One forward pass: its tap, and where each attention is.
 
-    `mask` is taken instead of a layer's own. `cache` has the keys and values of earlier tokens.
-    `stream` is the residual stream of the block that is running, once it has begun. Blocks before
-    the `first` are left out.
+    `before` and `after` are the roles of what modules are given, and of what they give. `mask` is
+    taken instead of a layer's own. `cache` has the keys and values of earlier tokens. Blocks that
+    are `left_out` give what they are given. `stream` is the residual stream of the block that is
+    running, once it has begun.
     """
 
     tap: Tap
     attention: Places[Site]
+    before: Places[Role] = field(default_factory=dict)
+    after: Places[Role] = field(default_factory=dict)
     mask: Tensor | None = None
     cache: KVCache | None = None
+    left_out: frozenset[nn.Module] = frozenset()
     stream: Tensor | None = None
-    first: int = 0
     _counts: dict[tuple[int, nn.Module], int] = field(default_factory=dict)
 
     def place(self, places: Places[Place], module: nn.Module) -> Place | None:
@@ -174,10 +178,15 @@ def _mask_after(n_held: int, n_keys: int, mask: Tensor | None, window: int | Non
 
 
 def whole_mask(*arguments: Any, **more: Any) -> Tensor | None:  # noqa: ANN401
-    """The mask of a layer, written out even where a faster kernel would need none."""
-    from transformers.masking_utils import sdpa_mask
+    """The mask of a layer, written out even where a faster kernel would need none.
 
-    return sdpa_mask(*arguments, **(more | {"allow_is_causal_skip": False}))
+    Outside of our passes it is added to the scores: whoever runs the model beside one of them may
+    attend by its own function again before its pass ends, and each of these can add.
+    """
+    from transformers.masking_utils import eager_mask, sdpa_mask
+
+    make = eager_mask if running() is None else sdpa_mask
+    return make(*arguments, **(more | {"allow_is_causal_skip": False}))
 
 
 def register() -> None:

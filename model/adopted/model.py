@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -10,11 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, first_tensor, output_of
-from model.adopted.attention import Passing, Places, passing, running, softcapped
+from model.adopted.anatomy import Anatomy, Watched, output_of
+from model.adopted.attention import Passing, Places, passing, softcapped
+from model.adopted.hooks import (
+    attending,
+    can_be_left_out,
+    given_through,
+    gives_through,
+    put_on,
+)
 from model.adopted.parts import stacks_of
 from model.adopted.pictures import MOST_CELLS, Pictures
-from model.adopted.roles import Role, roles
+from model.adopted.roles import roles
 from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
 from model.blocks import matrix_of
@@ -78,18 +85,16 @@ class AdoptedModel(Transformer):
         self.pictures: Pictures | None = None
         self.eval()
         self._attention: Places[Site] = _places(anatomy, watched)
-        dealt = roles(inner.get_input_embeddings(), anatomy, watched)
-        self.embeds = dealt.embeds
+        self._roles = roles(inner.get_input_embeddings(), anatomy, watched)
+        self.embeds = self._roles.embeds
         self._stacks = stacks_of(anatomy, watched, inner)
-        for module in dealt.before:
-            hook = _entering(dealt.before, self._attention)
-            module.register_forward_pre_hook(hook, with_kwargs=True)
-        for module in dealt.after:
-            module.register_forward_hook(_leaving(dealt.after, self._attention))
+        self._hooks = [
+            *((given_through, module) for module in self._roles.before),
+            *((gives_through, module) for module in self._roles.after),
+            *((can_be_left_out, block.call.module) for block in anatomy.blocks),
+            *attending(inner),
+        ]
         self.is_chain = False
-        for number, block in enumerate(anatomy.blocks):
-            module = block.call.module
-            module.forward = _unless_left_out(module.forward, number, self._attention)
 
     def forward(
         self,
@@ -119,7 +124,9 @@ class AdoptedModel(Transformer):
             cache.check_room(*ids.shape)
             places = torch.arange(cache.length, cache.length + ids.shape[1], device=ids.device)
             inputs["position_ids"] = places[None]
-        with passing(Passing(tap, self._attention, mask, cache, first=first)):
+        left_out = frozenset(block.call.module for block in self.anatomy.blocks[:first])
+        places = (self._attention, self._roles.before, self._roles.after)
+        with put_on(self._hooks), passing(Passing(tap, *places, mask, cache, left_out)):
             output = self.inner(**inputs, **self._options(), **options)
         if cache is not None:
             cache.advance(inputs["input_ids"].shape[1])
@@ -274,57 +281,6 @@ def _places(anatomy: Anatomy, watched: Watched) -> Places[Site]:
         module: tuple(sites[one.when] for one in watched.attended if one.module is module)
         for module in modules
     }
-
-
-def _running(own: Places[Site]) -> Passing | None:
-    """The pass that is running, where it is one of ours: a model may be opened twice."""
-    now = running()
-    return now if now is not None and now.attention is own else None
-
-
-def _entering(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
-    """A hook that lets the first tensor a module is given go through its role."""
-
-    def hook(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Any:  # noqa: ANN401
-        now = _running(own)
-        role = None if now is None else now.place(places, module)
-        if now is None or role is None:
-            return None
-        values, n = [*given, *named.values()], len(given)
-        number = next(i for i, x in enumerate(values) if isinstance(x, Tensor))
-        values[number] = role(now, values[number])
-        return tuple(values[:n]), dict(zip(named, values[n:], strict=True))
-
-    return hook
-
-
-def _unless_left_out(
-    forward: Callable[..., Any], number: int, own: Places[Site]
-) -> Callable[..., Any]:
-    """A block's forward that gives what it is given, in a pass that begins after it."""
-
-    def run(*given: Any, **named: Any) -> Any:  # noqa: ANN401
-        now = _running(own)
-        if now is None or number >= now.first:
-            return forward(*given, **named)
-        return first_tensor((*given, *named.values()))
-
-    return run
-
-
-def _leaving(places: Places[Role], own: Places[Site]) -> Any:  # noqa: ANN401
-    """A hook that lets the first tensor a module gives go through its role."""
-
-    def hook(module: nn.Module, _given: Any, gave: Any) -> Any:  # noqa: ANN401
-        now = _running(own)
-        role = None if now is None else now.place(places, module)
-        tensor = first_tensor(gave)
-        if now is None or role is None or tensor is None:
-            return None
-        new = role(now, tensor)
-        return (new, *gave[1:]) if isinstance(gave, tuple) else new
-
-    return hook
 
 
 AnyDecoder = DecoderTransformer | AdoptedModel  # whoever built it

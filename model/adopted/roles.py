@@ -4,15 +4,14 @@ Each role is dealt to one call of a module in a pass. It takes the pass and the 
 back the value to go on with, the very same where nobody changed it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 from model.adopted.anatomy import Anatomy, BlockParts, Call, Watched, close
-from model.adopted.attention import Passing, Places
+from model.adopted.attention import Passing, Places, Role
 
-Role = Callable[[Passing, Tensor], Tensor]
 SUMS = ("resid_mid", "resid_cross")  # what the stream is after each of them but the last
 
 

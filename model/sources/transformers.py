@@ -165,9 +165,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
 def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     """Open a model of transformers that is in memory, where it is, with its tokenizer.
 
-    From then on it attends by our function, which gives what its eager one gives, but for dropout;
-    it is put to evaluation, and which weights are trained stays as it is. ValueError where it
-    cannot be opened or seen.
+    It is put to evaluation; all else of it, as which weights are trained, stays as it is.
+    ValueError where it cannot be opened or seen.
     """
     is_compiled = hasattr(inner, "_orig_mod")
     inner = inner._orig_mod if is_compiled else inner

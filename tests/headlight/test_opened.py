@@ -1,12 +1,15 @@
 """Protects models in a notebook: arrays and tables are the run's own, and mistakes get one line."""
 
+import io
 import subprocess
 import sys
 import zlib
 from base64 import b64decode
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -134,26 +137,62 @@ def test_a_picture_is_given_as_an_array() -> None:
     np.testing.assert_allclose(run.trace.main.pixels, picture, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", ["gpt2", "gpt_oss", "bert", "t5"])
+IN_MEMORY = ["gpt2", "gpt_oss", "bert", "albert", "t5"]
+
+
+def standing_on(model: Any) -> list[object]:  # noqa: ANN401
+    """What each module has besides its weights, and how it attends."""
+    return [
+        (
+            vars(x).keys(),
+            len(x._forward_hooks) + len(x._forward_pre_hooks),
+            getattr(getattr(x, "config", None), "_attn_implementation", None),
+        )
+        for x in model.modules()
+    ]
+
+
+@pytest.mark.parametrize("family", IN_MEMORY)
 def test_a_model_in_memory_works_on_as_before(family: str) -> None:
     own = build(family, vocab_size=300, decoder_start_token_id=0)
     inputs = {**given(family), "output_attentions": True, "use_cache": False}
     next(own.parameters()).requires_grad_(False)
     trained = [weight.requires_grad for weight in own.parameters()]
-    before = own(**inputs)
+    before, stood = own(**inputs), standing_on(own)
     models = [hl.open(own, tokens()), hl.open(own, tokens())]  # as in a cell that is run twice
     runs = [model(TEXT) for model in (*models, models[0])]
     assert all(run.checks().passed.all() for run in runs)
-    torch.testing.assert_close(own(**inputs), before, rtol=0, atol=1e-6)
+    assert standing_on(own) == stood
+    torch.testing.assert_close(own(**inputs), before, rtol=0, atol=0)
     assert [weight.requires_grad for weight in own.parameters()] == trained
     patterns = [[record.pattern.tolist() for record in run.trace.attention] for run in runs]
     assert patterns[0] == patterns[1] == patterns[2]
     own.train()
     with pytest.raises(ValueError, match=r"model\.eval\(\)"):
         models[0](TEXT)
-    own.eval().set_attn_implementation("eager")
-    with pytest.raises(ValueError, match="open it again"):
-        models[0](TEXT)
+    own.eval().config._attn_implementation = "sdpa"
+    again = models[0](TEXT)
+    assert [record.pattern.tolist() for record in again.trace.attention] == patterns[0]
+
+
+@pytest.mark.parametrize("family", IN_MEMORY)
+def test_a_copy_of_an_opened_model_computes_with_its_own_weights(family: str) -> None:
+    opened, alone = (build(family, vocab_size=300, decoder_start_token_id=0) for _ in range(2))
+    hl.open(opened, tokens())(TEXT)
+    torch.save(opened, file := io.BytesIO())
+    assert b"headlight" not in file.getvalue() and b"model.adopted" not in file.getvalue()
+    copy = deepcopy(opened)
+    for model in (copy, alone):
+        for name, weight in model.named_parameters():
+            if ".0." in name:
+                weight.data.mul_(0.5)
+        model(**given(family)).logits.sum().backward()
+    for ours, theirs in zip(copy.parameters(), alone.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=0)
+    assert all(weight.grad is None for weight in opened.parameters())
+    runs = [hl.open(model, tokens())(TEXT) for model in (copy, alone)]
+    np.testing.assert_array_equal(runs[0].trace.output, runs[1].trace.output)
+    assert runs[0].checks().passed.all()
 
 
 def test_a_long_run_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from model.decoding.cache_run import run_through_cache
 from model.decoding.filters import GREEDY
 from model.decoding.predict import cache_for
 from model.decoding.sampling import generate
-from model.tap import Editor, attach, set_at
+from model.tap import Edit, Editor, Recorder, attach, set_at
 from model.trace import Stream, Trace
 from model.verify.check import relative_error
 from model.verify.records import check_records
@@ -191,6 +191,19 @@ def test_two_runs_at_once_and_plain_runs_see_nothing_of_each_other(family: str) 
         edited = model(row, tap=attach(Editor(set_head(site.address, 0))))
     assert not torch.equal(edited, before)
     assert torch.equal(model.inner(**given(family)).logits, before)
+
+
+def test_a_pass_within_a_pass_of_a_model_that_was_opened_twice_takes_nothing_from_it() -> None:
+    inner, ids = build("gpt2"), given("gpt2")["input_ids"]
+    first, second = adopt(inner), adopt(inner)
+    whole, broken = Recorder(), Recorder()
+    within = Edit("decoder.blocks.0.attn.z", lambda z: z if second(ids).numel() else -z)
+    with torch.inference_mode():
+        first(ids, tap=attach(whole))
+        first(ids, tap=attach(Editor(within), broken))
+    assert whole.values.keys() == broken.values.keys()
+    for address, value in whole.values.items():
+        torch.testing.assert_close(broken.values[address], value, rtol=0, atol=0, msg=address)
 
 
 def twins() -> tuple[Any, AdoptedModel]:
