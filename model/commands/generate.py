@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Collection
 from typing import NamedTuple
 
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
@@ -23,11 +24,11 @@ Continued = tuple[list[int], str | None]  # the new ids, and why they end
 
 
 class Writing(NamedTuple):
-    """What writes, and the ids that it goes on from."""
+    """What writes, the ids that it goes on from, and those that end a text."""
 
     model: Decoder
     ids: list[int]
-    end_id: int
+    end_ids: Collection[int]
 
 
 DEFAULTS = Sampling(temperature=0.8, top_p=0.95)
@@ -131,19 +132,12 @@ def _writing(loaded: Runnable, arguments: Namespace) -> Writing:
         space = space_at_end(tokenizer.token_strings(ids))
         if space:
             print(f"note: {space}", file=sys.stderr)
-        if arguments.slide and ids[:1] and ids[0] in tokenizer.special_ids:
-            start = tokenizer.name(ids[0])
-            print(
-                f"note: a full context drops {start} too, which begins every text of this model; "
-                "after that it writes without it",
-                file=sys.stderr,
-            )
-        return Writing(loaded.decoder, ids, tokenizer.end_id)
+        return Writing(loaded.decoder, ids, loaded.end_ids)
     if arguments.slide:
         raise ValueError("--slide is for texts that go on; a translation ends, leave it out")
     translating = Translating(loaded.model, source_ids(tokenizer, arguments.prompt))
     start = [tokenizer.id_of(START_OF_TEXT)]
-    return Writing(translating, start, tokenizer.end_id)
+    return Writing(translating, start, loaded.end_ids)
 
 
 def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
@@ -158,7 +152,7 @@ def _by_transformers(loaded: Adopted, arguments: Namespace) -> Continued:
     tokenizer = loaded.tokenizer
     new_ids = loaded.written(tokenizer.encode(arguments.prompt), arguments.max_new_tokens)
     full = 1 + len(new_ids) == loaded.model.config.max_seq_len  # with the start
-    enough, ended = len(new_ids) == arguments.max_new_tokens, tokenizer.end_id in new_ids
+    enough, ended = len(new_ids) == arguments.max_new_tokens, not loaded.end_ids.isdisjoint(new_ids)
     return new_ids, why_stopped(ended=ended, enough=enough, full=full) or END_OF_TEXT
 
 
@@ -183,7 +177,7 @@ def _drawn(
         writing.ids,
         sampling,
         max_new_tokens=arguments.max_new_tokens,
-        end_id=writing.end_id,
+        end_ids=writing.end_ids,
         slide=arguments.slide,
     ):
         new_ids.append(step.token_id)
@@ -200,7 +194,7 @@ def _searched(writing: Writing, arguments: Namespace, on_progress: OnProgress) -
         beam_width=arguments.beam_width,
         max_new_tokens=arguments.max_new_tokens,
         length_penalty=arguments.length_penalty,
-        end_id=writing.end_id,
+        end_ids=writing.end_ids,
     ):
         steps.append(step)
         on_progress(len(steps), arguments.max_new_tokens)

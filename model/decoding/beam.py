@@ -1,7 +1,7 @@
 """Beam search: the most likely continuations, kept side by side at each step."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -62,7 +62,7 @@ def beam_search(
     beam_width: int,
     max_new_tokens: int,
     length_penalty: float = 0.0,
-    end_id: int | None = None,
+    end_ids: Collection[int] = (),
 ) -> Iterator[BeamStep]:
     """Look for the most likely continuation of `ids`, keeping the `beam_width` best at each step.
 
@@ -84,7 +84,7 @@ def beam_search(
         texts = [[*ids, *beam.ids] for beam in beams.values()]
         logits, _ = predict(model, cache, texts)
         n_places = beam_width - len(finished)
-        candidates = _continuations(beams, logits, n_places, length_penalty, end_id)
+        candidates = _continuations(beams, logits, n_places, length_penalty, end_ids)
         kept = {place: item for place, item in enumerate(candidates) if item.kept}
         finished += [item for item in kept.values() if item.finished]
         rows = list(beams)
@@ -108,7 +108,7 @@ def _continuations(
     logits: Tensor,
     n_places: int,
     length_penalty: float,
-    end_id: int | None,
+    end_ids: Collection[int],
 ) -> tuple[Candidate, ...]:
     """The most likely next tokens after all beams, of which the first `n_places` are kept.
 
@@ -130,7 +130,7 @@ def _continuations(
                 total=total,
                 score=normalised_score(total, len(new_ids), length_penalty),
                 kept=len(candidates) < n_places,
-                finished=token_id == end_id,
+                finished=token_id in end_ids,
             )
         )
     return tuple(candidates)

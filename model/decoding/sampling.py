@@ -1,7 +1,7 @@
 """Text as a stream of steps, one token at a time, each drawn from the filtered distribution."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -161,15 +161,16 @@ def generate(
     sampling: Sampling,
     *,
     max_new_tokens: int,
-    end_id: int | None = None,
+    end_ids: Collection[int] = (),
     slide: bool = False,
     record: bool = False,
 ) -> Iterator[Step]:
     """Continue `ids` by up to `max_new_tokens`, one step at a time, over a cache.
 
-    Stops after `end_id` and when the context is full. With `slide` a full context instead drops
-    its older half and goes on: what remains is numbered from position 0 again and computed
-    afresh, so the model knows nothing of what was dropped, and every position it sees was trained.
+    Stops after one of the `end_ids` and when the context is full. With `slide` a full context
+    instead drops its older half and goes on: what remains is numbered from position 0 again and
+    computed afresh, so the model knows nothing of what was dropped, and every position it sees was
+    trained.
     `record` keeps the attention of each step, on the explicit path.
 
     Raises ValueError when there is no
@@ -180,7 +181,7 @@ def generate(
     for n_new in range(1, max_new_tokens + 1):
         drawn = text.draw(sampling, generator)
         stopped = why_stopped(
-            ended=drawn.token_id == end_id, enough=n_new == max_new_tokens, full=text.is_full
+            ended=drawn.token_id in end_ids, enough=n_new == max_new_tokens, full=text.is_full
         )
         yield replace(drawn, stopped=stopped)
         if stopped:

@@ -102,7 +102,8 @@ def write(
         return Written(begun, CONTEXT_FULL)
     translating = Translating(model, source)
     if way.beam_width is None:
-        steps = list(generate(translating, start, way.sampling, max_new_tokens=most, end_id=end_id))
+        drawn = generate(translating, start, way.sampling, max_new_tokens=most, end_ids=(end_id,))
+        steps = list(drawn)
         return Written((*begun, *(step.token_id for step in steps)), steps[-1].stopped)
     beams = tuple(
         beam_search(
@@ -111,7 +112,7 @@ def write(
             beam_width=way.beam_width,
             max_new_tokens=most,
             length_penalty=way.length_penalty,
-            end_id=end_id,
+            end_ids=(end_id,),
         )
     )
     last = beams[-1]

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
@@ -45,7 +45,7 @@ class Writing:
     """
 
     model: AnyDecoder
-    end_id: int | None
+    end_ids: Collection[int]
     ids: tuple[int, ...]
     slide: bool
     now: Sampling
@@ -151,7 +151,7 @@ class Writing:
         is_put = token_id is not None
         step = text.put(token_id, sampling) if is_put else text.draw(sampling, self._generator)
         self.steps.append(_written(step, is_put))
-        is_over = step.token_id == self.end_id
+        is_over = step.token_id in self.end_ids
         if is_over and not (self.repeats and len(self.steps) < self.target):
             self.stopped = END_OF_TEXT
         elif text.is_full:
@@ -173,7 +173,7 @@ class Writing:
 
 def write(
     model: AnyDecoder,
-    end_id: int | None,
+    end_ids: Collection[int],
     ids: tuple[int, ...],
     now: Sampling,
     *,
@@ -187,7 +187,7 @@ def write(
     """
     course = course or Course(((0, now),))
     repeats = target > 0
-    return Writing(model, end_id, ids, slide, now, course, target, repeats, is_running=repeats)
+    return Writing(model, end_ids, ids, slide, now, course, target, repeats, is_running=repeats)
 
 
 def _written(step: Step, is_put: bool) -> WrittenToken:

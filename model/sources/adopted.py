@@ -56,6 +56,19 @@ class Adopted:
             )
         return self.own_tokenizer
 
+    @cached_property
+    def end_ids(self) -> frozenset[int]:
+        """Tokens that end a text: those of `generate` of transformers, or the tokenizer's.
+
+        There may be several, such as the ends of a text and of a turn.
+        """
+        inner, rows = self.model.inner, range(self.model.facts.vocab_size or 0)
+        for said in (getattr(inner, "generation_config", None), inner.config):
+            ends = getattr(said, "eos_token_id", None)
+            if known := frozenset(rows).intersection(ends if isinstance(ends, list) else [ends]):
+                return known
+        return frozenset({self.tokenizer.end_id})
+
     @property
     def off(self) -> tuple[str, ...]:
         """What of the report is not as it should be."""

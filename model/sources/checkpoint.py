@@ -95,6 +95,11 @@ class Checkpoint:
         return self.own_tokenizer
 
     @property
+    def end_ids(self) -> frozenset[int]:
+        """Tokens that end a text."""
+        return frozenset({self.tokenizer.end_id})
+
+    @property
     def config(self) -> BlockConfig:
         """Sizes and variants of the model."""
         return self.model.config

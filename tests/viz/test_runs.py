@@ -41,7 +41,7 @@ def test_nothing_is_written_for_who_asked_for_something_else(shelf: Path) -> Non
     tiny_checkpoint(shelf / "tiny", max_seq_len=24)
     ids, sampling = (3, 1, 4, 1, 5), Sampling(temperature=1.3, top_k=6, seed=5)
     tiny = handle("tiny")
-    writing = write(runs.decoder(tiny), runs.tokenizer(tiny).end_id, ids, sampling)
+    writing = write(runs.decoder(tiny), runs.end_ids(tiny), ids, sampling)
     assert (writing.steps, writing.stopped) == ([], None)
     writing.advance()
     assert writing.steps == [], "nobody asked for any"

@@ -88,7 +88,7 @@ def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
     loaded, trace = stories(), stories_trace(TOM)
     sampling, end_id = Sampling(temperature=0.9, top_p=0.95, seed=11), loaded.tokenizer.end_id
     ids = trace.ids.tolist()
-    steps = list(generate(loaded.model, ids, sampling, max_new_tokens=40, end_id=end_id))
+    steps = list(generate(loaded.model, ids, sampling, max_new_tokens=40, end_ids={end_id}))
     expect(generated(page)).to_have_count(len(steps))
     written = loaded.tokenizer.token_strings([step.token_id for step in steps])
     tokens = [*trace.tokens, *written]

@@ -202,7 +202,7 @@ def _take_over(view: View, asked: Asked, changes: Settings) -> None:
         return
     token_id = appended[1]
     here = (view.handle, view.sentence)
-    if token_id == runs.tokenizer(view.handle).end_id:
+    if token_id in runs.end_ids(view.handle):
         memory.remember(ENDED, here, True)
     elif text := runs.with_token(view.handle, view.sentence, view.ids, token_id):
         memory.remember(AFTER, (view.handle, text), tuple(appended))

@@ -234,6 +234,11 @@ def tokenizer(handle: ModelHandle) -> Tokenizer:
     return runnable(handle).tokenizer
 
 
+def end_ids(handle: ModelHandle) -> frozenset[int]:
+    """Tokens that end a text of a handle; ValueError where the model has no tokenizer."""
+    return runnable(handle).end_ids
+
+
 @kept
 def run(handle: ModelHandle, text: str) -> Run:
     """Capture and check one input; tokens beyond the context are cut and counted."""
@@ -336,7 +341,7 @@ def beams(
         beam_width=width,
         max_new_tokens=n_tokens,
         length_penalty=length_penalty,
-        end_id=tokenizer(handle).end_id,
+        end_ids=end_ids(handle),
     )
     return tuple(steps)
 
@@ -360,9 +365,9 @@ def cache_run(handle: ModelHandle, ids: tuple[int, ...], n_prefill: int) -> Cach
 
 
 def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
-    """The text of generated ids, without the end-of-text token."""
-    own = tokenizer(handle)
-    return own.decode([i for i in ids if i != own.end_id])
+    """The text of generated ids, without tokens that end it."""
+    ends = end_ids(handle)
+    return tokenizer(handle).decode([i for i in ids if i not in ends])
 
 
 def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int) -> str | None:

@@ -41,7 +41,7 @@ class LanguageModelling(WindowedText):
         """Twelve tokens that come to the model first."""
         assert isinstance(model, DecoderTransformer)
         end_id = self.tokenizer.end_id
-        steps = generate(model, [end_id], Sampling(), max_new_tokens=N_SAMPLED, end_id=end_id)
+        steps = generate(model, [end_id], Sampling(), max_new_tokens=N_SAMPLED, end_ids=(end_id,))
         return self.tokenizer.decode([step.token_id for step in steps])
 
     def evaluate(self, model: Transformer) -> dict[str, Evaluation]:

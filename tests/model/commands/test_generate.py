@@ -40,7 +40,7 @@ def test_prints_the_text_and_then_json(command: Command, folder: Path) -> None:
     loaded = checkpoint.load(folder)
     sampling = Sampling(temperature=0.5, top_k=7, top_p=0.9, seed=3)
     prompt_ids, end_id = loaded.tokenizer.encode(PROMPT), loaded.tokenizer.end_id
-    expected = list(steps(loaded.model, prompt_ids, sampling, max_new_tokens=5, end_id=end_id))
+    expected = list(steps(loaded.model, prompt_ids, sampling, max_new_tokens=5, end_ids={end_id}))
     text = loaded.tokenizer.decode([s.token_id for s in expected if s.token_id != end_id])
     assert answer["continuation"] == text
     assert answer["new_tokens"] == len(expected)
@@ -51,7 +51,7 @@ def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> 
     answer = json.loads(run(command, folder, **options).out[-1])
     loaded = checkpoint.load(folder)
     prompt_ids, end_id = loaded.tokenizer.encode(PROMPT), loaded.tokenizer.end_id
-    *_, last = beam_search(loaded.model, prompt_ids, end_id=end_id, **options)
+    *_, last = beam_search(loaded.model, prompt_ids, end_ids={end_id}, **options)
     text = loaded.tokenizer.decode([i for i in last.winner.ids if i != end_id])
     assert (answer["continuation"], answer["stopped"]) == (text, last.stopped)
     assert answer["new_tokens"] == len(last.winner.ids)

@@ -1,6 +1,7 @@
 """Protects the commands on folders of transformers: their numbers are those of the library."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from model.commands import ablate, attribute, check, generate, patch, survey, trace
+from model.decoding.filters import GREEDY
+from model.decoding.writing import write
 from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
@@ -70,12 +73,27 @@ def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> 
     assert answer["new_tokens"] == len(written) - ids.shape[1]
 
 
-def test_that_a_window_drops_the_start_of_a_text_is_told(folder: Path, command: Command) -> None:
-    asked = ("--checkpoint", folder, "--prompt", TEXT, "--max-new-tokens", 2)
-    slid, stopped = (command(generate, *asked, *more) for more in (["--slide"], []))
-    begins = "note: a full context drops <s> too, which begins every text of this model; "
-    assert [line.startswith(begins) for line in slid.err] == [True] * folder.is_dir()
-    assert (slid.code, stopped.code, stopped.err) == (0, 0, [])
+@pytest.mark.parametrize("name", ["generation_config.json", "config.json"])
+def test_a_text_ends_at_any_of_its_ends_as_in_transformers(
+    name: str, tmp_path: Path, command: Command
+) -> None:
+    """Of the two files one alone names several, none of which is the tokenizer's."""
+    folder = saved(tmp_path / "mine", "qwen3", eos_token_id=None)
+    ids, greedy = tokens()(OTHER, return_tensors="pt").input_ids, {"do_sample": False}
+    whole = plain(folder)[0].generate(ids, **greedy, max_new_tokens=4)[0].tolist()
+    if name == "config.json":
+        (folder / "generation_config.json").unlink()
+    edit_json(folder / name, lambda fields: fields.update(eos_token_id=[299, whole[-1]]))
+    assert plain(folder)[0].generate(ids, **greedy, max_new_tokens=20)[0].tolist() == whole
+    for way in (("--greedy",), ("--beam-width", 1)):
+        asked = ("--prompt", OTHER, *way, "--max-new-tokens", 20)
+        answer = said(command(generate, "--checkpoint", folder, *asked))
+        assert (answer["new_tokens"], answer["stopped"]) == (4, "end of text")
+    opened = load(folder, "cpu")
+    writing = write(opened.decoder, opened.end_ids, tuple(ids[0].tolist()), GREEDY)
+    writing.run(20)
+    writing.advance(math.inf)
+    assert [step.token_id for step in writing.steps] == whole[-4:]
 
 
 def test_a_target_ends_where_the_context_does(tmp_path: Path, command: Command) -> None:

@@ -15,7 +15,7 @@ from tests.model.builders import GROUPED, tiny_model
 
 PROMPT = [3, 1, 4]
 V = 6
-END = 2
+END, OTHER_END = 2, 4
 SEEDS = range(2)
 
 
@@ -37,27 +37,27 @@ def log_prob(model: DecoderTransformer, new_ids: tuple[int, ...]) -> float:
 
 
 def best_of_all(
-    model: DecoderTransformer, length: int, alpha: float, end_id: int | None
+    model: DecoderTransformer, length: int, alpha: float, end_ids: tuple[int, ...]
 ) -> tuple[int, ...]:
     """The best-scored of all texts of a length and of all shorter ones that end."""
-    texts = {
-        text[: text.index(end_id) + 1] if end_id in text else text
-        for text in itertools.product(range(V), repeat=length)
-    }
+    texts = set()
+    for text in itertools.product(range(V), repeat=length):
+        ends = [n for n, token_id in enumerate(text) if token_id in end_ids]
+        texts.add(text[: ends[0] + 1] if ends else text)
     return max(texts, key=lambda ids: log_prob(model, ids) / ((5 + len(ids)) / 6) ** alpha)
 
 
-@pytest.mark.parametrize("end_id", [None, END])
+@pytest.mark.parametrize("end_ids", [(), (END,), (END, OTHER_END)])
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 3.0])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_beam_as_wide_as_the_vocabulary_or_wider_is_exact_over_two_tokens(
-    seed: int, alpha: float, end_id: int | None
+    seed: int, alpha: float, end_ids: tuple[int, ...]
 ) -> None:
     model = small(seed)
-    options = {"max_new_tokens": 2, "length_penalty": alpha, "end_id": end_id}
+    options = {"max_new_tokens": 2, "length_penalty": alpha, "end_ids": end_ids}
     for width in (V, 2 * V + 1):
         steps = searched(model, beam_width=width, **options)
-        assert steps[-1].winner.ids == best_of_all(model, 2, alpha, end_id)
+        assert steps[-1].winner.ids == best_of_all(model, 2, alpha, end_ids)
 
 
 @pytest.mark.parametrize(("position", "mask"), list(zip(POSITIONS, MASKS, strict=False)))
@@ -69,11 +69,11 @@ def test_totals_are_those_of_the_whole_text(position: str, mask: str) -> None:
             assert item.total == pytest.approx(log_prob(model, item.ids), abs=1e-4)
 
 
-@pytest.mark.parametrize("end_id", [None, END])
-def test_each_step_says_what_was_considered_and_kept(end_id: int | None) -> None:
+@pytest.mark.parametrize("end_ids", [(), (END,), (END, OTHER_END)])
+def test_each_step_says_what_was_considered_and_kept(end_ids: tuple[int, ...]) -> None:
     before: tuple[Candidate | None, ...] = (None,)
     n_places = 3
-    for step in searched(small(0), end_id=end_id, length_penalty=0.7):
+    for step in searched(small(0), end_ids=end_ids, length_penalty=0.7):
         totals = [item.total for item in step.candidates]
         assert totals == sorted(totals, reverse=True)
         assert len(totals) == min(2 * n_places, V * sum(map(continues, before)))
@@ -86,7 +86,7 @@ def test_each_step_says_what_was_considered_and_kept(end_id: int | None) -> None
             assert item.ids == (*ids, item.token_id)
             assert item.total == pytest.approx(total + item.log_prob)
             assert item.score == normalised_score(item.total, len(item.ids), 0.7)
-            assert item.finished == (item.token_id == end_id)
+            assert item.finished == (item.token_id in end_ids)
         n_places -= sum(item.kept and item.finished for item in step.candidates)
         before = step.candidates
 
@@ -98,7 +98,7 @@ def continues(item: Candidate | None) -> bool:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_winner_is_the_best_of_all_that_was_kept(seed: int) -> None:
-    steps = searched(small(seed), end_id=END, max_new_tokens=8)
+    steps = searched(small(seed), end_ids={END}, max_new_tokens=8)
     assert [step.stopped for step in steps[:-1]] == [None] * (len(steps) - 1)
     assert [step.winner for step in steps[:-1]] == [None] * (len(steps) - 1)
     last = steps[-1]
@@ -113,7 +113,9 @@ def test_it_stops_for_a_reason() -> None:
     assert searched(tiny_model(), max_new_tokens=2)[-1].stopped == "max_new_tokens"
     assert len(searched(tiny_model(), max_new_tokens=100)) == 8
     assert searched(tiny_model(), max_new_tokens=100)[-1].stopped == "context full"
-    stops = [searched(small(seed), end_id=END, max_new_tokens=8)[-1].stopped for seed in range(9)]
+    stops = [
+        searched(small(seed), end_ids={END}, max_new_tokens=8)[-1].stopped for seed in range(9)
+    ]
     assert "end of text" in stops
 
 

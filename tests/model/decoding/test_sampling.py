@@ -237,7 +237,7 @@ def test_the_last_step_says_why_it_is_the_last() -> None:
         (2, {"max_new_tokens": 2}, "max_new_tokens"),
         (8, {"max_new_tokens": 8}, "max_new_tokens"),
         (8, {"max_new_tokens": 100}, "context full"),
-        (n_until_end, {"max_new_tokens": 100, "end_id": end_id}, "end of text"),
+        (n_until_end, {"max_new_tokens": 100, "end_ids": {end_id}}, "end of text"),
     ):
         steps = drawn(model, GREEDY, **options)
         assert [step.stopped for step in steps] == [*[None] * (n - 1), reason]

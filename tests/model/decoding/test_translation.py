@@ -65,7 +65,7 @@ def test_the_source_is_projected_once_and_follows_the_beams() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_beam_1_is_greedy_and_greedy_is_step_by_step(seed: int) -> None:
     model = tiny_translator(seed)
-    options = {"max_new_tokens": 7, "end_id": END}
+    options = {"max_new_tokens": 7, "end_ids": {END}}
     greedy = [x.token_id for x in generate(Translating(model, SOURCE), [START], GREEDY, **options)]
     ids = [START]
     for _ in greedy:
@@ -107,7 +107,11 @@ def test_a_target_goes_on_from_what_it_is_to_begin_with(way: Way) -> None:
     assert bool(found.beams) == (way.beam_width is not None)
     if way.beam_width is None:
         steps = generate(
-            Translating(model, SOURCE), [START, *begun], way.sampling, max_new_tokens=7, end_id=END
+            Translating(model, SOURCE),
+            [START, *begun],
+            way.sampling,
+            max_new_tokens=7,
+            end_ids={END},
         )
         assert list(found.ids[3:]) == [step.token_id for step in steps]
     else:

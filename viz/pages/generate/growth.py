@@ -249,7 +249,7 @@ def sampled(
     """A run's text with so many new tokens, for where no page is drawn again."""
     vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
     now, ids = replace(sampling_of({}, len(vocabulary)), seed=seed), trace.ids.tolist()
-    writing = write(opened.decoder, opened.tokenizer.end_id, tuple(ids), now)
+    writing = write(opened.decoder, opened.end_ids, tuple(ids), now)
     if new_tokens:
         writing.run(new_tokens)
     key, name = secrets.token_hex(8), f"L{layer} H{head}"

@@ -114,9 +114,9 @@ def _anew(
     view: View, request: Request, now: Sampling, course: Course | None = None, target: int = 0
 ) -> Growth:
     """A text of this request, which is kept in the place of the last one."""
-    model, end_id = runs.decoder(request.handle), runs.tokenizer(request.handle).end_id
+    model, ends = runs.decoder(request.handle), runs.end_ids(request.handle)
     slide = request.slides
-    writing = write(model, end_id, request.ids, now, slide=slide, course=course, target=target)
+    writing = write(model, ends, request.ids, now, slide=slide, course=course, target=target)
     growth = Growth(request, writing, view, runs.vocabulary(request.handle))
     memory.remember(WRITING, request, growth)
     memory.keep_choices(SAMPLING, {"at": None})

@@ -24,7 +24,7 @@ def test_beam_tree_is_the_model_s(width: int) -> None:
             beam_width=width,
             max_new_tokens=8,
             length_penalty=0.7,
-            end_id=stories().tokenizer.end_id,
+            end_ids={stories().tokenizer.end_id},
         )
     )
     pruned, kept, winner = chart(app, "beam").data[3:6]

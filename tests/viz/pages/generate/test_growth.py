@@ -25,8 +25,7 @@ SLIDERS = {"temperature": 0.8, "top_p": 0.95}
 def growing(n_tokens: int = 0, now: Sampling = NOW) -> Growth:
     """A text of Tom's, to be written up to so many new tokens."""
     view = view_of(TOM)
-    end_id = runs.tokenizer(view.handle).end_id
-    writing = write(runs.decoder(view.handle), end_id, view.ids, now)
+    writing = write(runs.decoder(view.handle), runs.end_ids(view.handle), view.ids, now)
     if n_tokens:
         writing.run(n_tokens)
     request = Request(view.handle, view.ids, slides=False, seed=now.seed)

@@ -65,7 +65,7 @@ def act(app: AppTest, kind: str, at: int, token: int | None = None) -> None:
 def expected(ids: list[int], sampling: Sampling, n: int) -> list[int]:
     """What the model samples."""
     end_id = stories().tokenizer.end_id
-    steps = generate(stories().model, ids, sampling, max_new_tokens=n, end_id=end_id)
+    steps = generate(stories().model, ids, sampling, max_new_tokens=n, end_ids={end_id})
     return [step.token_id for step in steps]
 
 
