@@ -10,13 +10,17 @@ STREAMS = ("resid_pre", "resid_mid", "resid_cross")  # before each sublayer of a
 
 
 class Heads(NamedTuple):
-    """Sizes of one attention. A query sees `window` tokens, itself included, or all with 0."""
+    """Sizes of one attention. A query sees `window` tokens, itself included, or all with 0.
+
+    `is_turned`: RoPE was seen to turn its queries and keys.
+    """
 
     n_heads: int
     n_kv_heads: int
     d_head: int
     window: int = 0
     d_value: int = 0
+    is_turned: bool = False
 
 
 class Sublayer(NamedTuple):

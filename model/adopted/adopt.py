@@ -177,7 +177,7 @@ def _facts(inner: Any, kind: str, anatomy: Anatomy, watched: Watched) -> Facts: 
         d_ff=getattr(config, "intermediate_size", None),
         vocab_size=None if kind == "vision" else embed.weight.shape[0],
         max_seq_len=None if kind == "vision" else _context(inner, config),
-        position="rope" if getattr(config, "rope_parameters", None) else None,
+        position=_position(anatomy, stack),
         norm_placement=_placement(anatomy),
         mask=_mask(anatomy, stack),
         predicts=_predicts(
@@ -197,6 +197,12 @@ def _mask(anatomy: Anatomy, stack: str) -> str | None:
         return None
     is_causal, window = seen.pop()
     return ("sliding_window" if window else "causal") if is_causal else None
+
+
+def _position(anatomy: Anatomy, stack: str) -> str | None:
+    """RoPE where each layer of a stack turns its queries and keys; None where it is not known."""
+    own = (x for site, x in anatomy.attended if site.stack == stack and site.kind == "self")
+    return "rope" if all(x.is_turned for x in own) else None
 
 
 def _placement(anatomy: Anatomy) -> str | None:

@@ -41,6 +41,7 @@ class Attended(NamedTuple):
     """One call of attention, with the sizes seen there, and the module that reads all its z.
 
     `values` is the matrix that makes all its v, and which columns of what that gives they are.
+    `is_turned` says whether RoPE turned its keys, and its queries as well.
     """
 
     module: nn.Module
@@ -51,6 +52,7 @@ class Attended(NamedTuple):
     d_value: int = 0
     is_causal: bool = False
     window: int = 0  # how many tokens a query sees, itself included; 0 for all
+    is_turned: bool = False
     projection: nn.Module | None = None
     values: tuple[nn.Module, Tensor] | None = None
 
@@ -131,7 +133,8 @@ class Anatomy:
 class _Watching(Passing):
     """A pass in which each call of attention is noted with its sizes."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: Watched, has_rope: bool) -> None:
+        self._has_rope = has_rope
         self._recorder = Recorder(("q", "k", "v", "mask", "window", "z"))
         super().__init__(attach(self._recorder), {})
         self.watched = watched
@@ -156,6 +159,7 @@ class _Watching(Passing):
                 d_value=z.shape[-1],
                 is_causal=not sees_later,
                 window=0 if window is None else int(window),
+                is_turned=self._has_rope and not self._is_as_made(k, before, call.when),
                 projection=self._reader(merge_heads(z), call.when),
                 values=self._maker(merge_heads(v), before, call.when),
             )
@@ -175,6 +179,28 @@ class _Watching(Passing):
         pairs = ((x.module, columns_of(x.gave, v)) for x in calls)
         return next(((made, at) for made, at in pairs if at is not None), None)
 
+    def _is_as_made(self, k: Tensor, after: int, before: int) -> bool:
+        """Whether k (1, G, T, Dh) is what a matrix made, or a norm of that."""
+        keys = merge_heads(k)
+        if self._maker(keys, after, before):
+            return True
+        inside = (x for x in self.watched.calls if after < x.began and x.ended < before)
+        norms = (x for x in inside if can_be_norm(x) and x.given.shape == x.gave.shape)
+        return any(
+            close(gave, keys) and self._maker(given, after, before) is not None
+            for x in norms
+            for given, gave in zip(
+                *(_by_token(y, k.shape[2]) for y in (x.given, x.gave)), strict=True
+            )
+        )
+
+
+def _by_token(values: Tensor, n_tokens: int) -> list[Tensor]:
+    """The ways to read values as (1, T, N); of several heads these may be the second axis."""
+    ways = [values.flatten(2)] if values.ndim > 2 and values.shape[1] == n_tokens else []
+    is_by_head = values.ndim == 4 and values.shape[2] == n_tokens
+    return [*ways, merge_heads(values)] if is_by_head else ways
+
 
 def _seen(number: int) -> Site:
     """A place for a call of attention while nobody knows where it stands."""
@@ -182,10 +208,11 @@ def _seen(number: int) -> Site:
 
 
 @torch.inference_mode()
-def watch(model: nn.Module, inputs: Mapping[str, Tensor]) -> Watched:
+def watch(model: Any, inputs: Mapping[str, Tensor]) -> Watched:  # noqa: ANN401
     """Run a model once, on few tokens, and note the calls of all its modules."""
     watched = Watched()
-    now = _Watching(watched)
+    rope = getattr(model.config.get_text_config(decoder=True), "rope_parameters", None)
+    now = _Watching(watched, has_rope=bool(rope))
     with noting(model.modules(), watched), passing(now):
         watched.output = model(**inputs)
     now.finish()

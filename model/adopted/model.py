@@ -244,11 +244,13 @@ class AdoptedModel(Transformer):
 
     @property
     def limit(self) -> str:
-        """As many tokens as it runs: its context, or fewer, as `_config` has it."""
-        most = self.config.max_seq_len
-        if most == self.facts.max_seq_len:
+        """As many tokens as it runs: its context, or fewer, as `_config` has it, and why."""
+        most, own = self.config.max_seq_len, self.facts.max_seq_len
+        if most == own:
             return super().limit
-        return f"the {most:,} tokens that can be run here"
+        context = f"its context is {own:,}, and " if own else ""
+        why = f"{context}a run has at most {MOST_CELLS:,} attention weights"
+        return f"the {most:,} tokens that can be run here ({why})"
 
     def _inputs(self, given: Tensor | tuple[Tensor, Tensor]) -> dict[str, Tensor]:
         if isinstance(given, tuple):

@@ -81,8 +81,13 @@ def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> I
             *norms[number],
             reads=update.reads,
             weights=weights,
-            heads=one and Heads(one.n_heads, one.n_kv_heads, one.d_head, one.window, one.d_value),
+            heads=one and _heads(one),
         )
+
+
+def _heads(one: Attended) -> Heads:
+    sizes = (one.n_heads, one.n_kv_heads, one.d_head, one.window, one.d_value)
+    return Heads(*sizes, is_turned=one.is_turned)
 
 
 # --- around the blocks ------------------------------------------------------------------------

@@ -122,10 +122,10 @@ class Transformer(nn.Module):
         if n_new == 0:
             raise ValueError("the text has 0 tokens; give at least 1")
         if n_cached + n_new > self.config.max_seq_len:
-            cached = f", {n_cached} of them in the cache," if n_cached else ""
+            cached = f", {n_cached} of them in the cache" if n_cached else ""
             raise ValueError(
-                f"the text has {n_cached + n_new} tokens{cached} but the model's context is "
-                f"{self.config.max_seq_len}; shorten it to {self.config.max_seq_len} tokens"
+                f"the text has {n_cached + n_new} tokens{cached}, more than {self.limit}; "
+                f"shorten it to {self.config.max_seq_len} tokens"
             )
 
 

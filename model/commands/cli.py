@@ -193,10 +193,11 @@ def trace_text(model: OpenModel, text: str | Blanked | Translation) -> Trace:
     if reads is not None:
         print(f"note: the tokenizer turns the text into {quoted(reads)!r}", file=sys.stderr)
     if n_cut:
-        n_tokens = len(trace.tokens)
+        assert isinstance(model, Runnable), "only what runs a text cuts it"
+        n_tokens, limit = len(trace.tokens), model.model.limit
         raise ValueError(
-            f"the text has {n_tokens + n_cut} tokens but the model's context is {n_tokens}; "
-            f"shorten it to {n_tokens} tokens"
+            f"the text has {n_tokens + n_cut} tokens, more than {limit}; shorten it to {n_tokens} "
+            "tokens"
         )
     return trace
 

@@ -85,7 +85,7 @@ def test_dropout_is_absent_from_traces() -> None:
     ("ids", "tokens", "message"),
     [
         ([], [], "0 tokens; give at least 1"),
-        ([1] * 13, ["a"] * 13, "13 tokens .* context is 11; shorten it to 11"),
+        ([1] * 13, ["a"] * 13, "13 tokens, .* context of 11 tokens; shorten it to 11"),
         ([1, 2, 3], ["a", "b"], "3 ids but 2 tokens"),
     ],
 )

@@ -48,6 +48,11 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
         **WIDE, "num_attention_heads": 3, "pad_token_id": 0}),
     "olmo": ("OlmoConfig", "OlmoForCausalLM", {**WIDE, "pad_token_id": 0, "eos_token_id": 1}),
     "mixtral": ("MixtralConfig", "MixtralForCausalLM", {**GROUPED, "num_local_experts": 3}),
+    "smollm3": ("SmolLM3Config", "SmolLM3ForCausalLM", {**GROUPED, "no_rope_layers": [0, 1, 0]}),
+    "granite": ("GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM", {
+        **WIDE, "num_key_value_heads": 2, "pad_token_id": 0, "layer_types": ["attention"] * 3,
+        "position_embedding_type": None, "shared_intermediate_size": 40, "num_local_experts": 0,
+        "mamba_n_heads": 4, "mamba_d_head": 12}),
     "gpt_oss": ("GptOssConfig", "GptOssForCausalLM", {
         **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "sliding_window": 4}),
 }  # fmt: skip

@@ -44,10 +44,8 @@ from tests.model.adopted.families import (
 from tests.model.builders import randomise, set_head, set_position, set_weight, tiny_model
 from tests.model.peers import gpt2_weights
 
-# Of float32 against transformers' own eager attention. What processors add up in another order
-# differs more where numbers are larger: where a family's are, it is of their scale.
-EXACT = 1e-5
-SAME = 1e-7  # of what is equal but for rounding, in float64
+EXACT = 1e-5  # of float32 against transformers' own eager attention
+UNTURNED = {"gpt2": 3, "opt": 3, "smollm3": 2, "granite": 3}  # layers of a decoder without RoPE
 MIXED = {"gemma2", "gemma3", "gpt_oss", "modernbert"}  # layers with a window and layers without
 READ_OUT = {*DECODERS, "bert", "bart", "marian"}  # whose logits a part and a matrix make
 
@@ -134,6 +132,9 @@ def test_what_is_said_of_a_model_is_what_was_seen(family: str) -> None:
         window = "sliding_window" if family == "mistral" else "causal"
         assert facts.mask == (None if family in MIXED else window)
         assert (facts.architecture, facts.predicts) == ("decoder", "next token")
+        n_unturned = sum(not one.is_turned for _, one in model.anatomy.attended)
+        assert n_unturned == UNTURNED.get(family, 0)
+        assert facts.position == (None if n_unturned else "rope")
     if family in ("roberta", "gpt2", "opt"):
         assert facts.max_seq_len == 48  # of a table of 50 rows, 48 and 50
     assert (model.readout is not None) == (family in READ_OUT)
@@ -249,6 +250,10 @@ def test_as_many_tokens_run_as_the_memory_holds() -> None:
     assert model.facts.max_seq_len == 10**6
     n = model.config.max_seq_len  # of 3 layers of 4 heads
     assert 12 * n**2 <= 160_000_000 < 12 * (n + 1) ** 2
+    with pytest.raises(
+        ValueError, match=r"its context is 1,000,000, and a run has at most 160,000"
+    ):
+        model.check_length(n + 1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -143,7 +143,7 @@ def test_only_absolute_schemes_notice_that_all_moved(position: str, shift: int) 
 
 def test_moving_beyond_the_context_is_refused() -> None:
     model, trace = honest("learned")
-    with pytest.raises(ValueError, match=r"27 tokens .* context is 23"):
+    with pytest.raises(ValueError, match=r"27 tokens, .* context of 23"):
         moved_logits(model, trace.ids.tolist(), 20)
 
 

@@ -104,7 +104,7 @@ def test_what_writes_nothing_says_so(folders: dict[str, Path], command: Command)
     said = line(command, generate, "--checkpoint", folder, "--prompt", "a", "--slide")
     assert "a translation ends" in said
     said = line(command, generate, "--checkpoint", folder, "--prompt", "the cat " * 4)
-    assert "33 tokens but the model's context is 23" in said
+    assert "33 tokens, more than the model's context of 23" in said
 
 
 def test_blanks_and_pictures_are_scored(

@@ -205,7 +205,11 @@ def test_a_mean_that_stands_in_is_said_to_be_without_special_tokens(
         ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
         ("t5", (generate, "--prompt", "", "--greedy"), "the text has 0 tokens; give at least 1"),
         ("t5", (generate, "--prompt", TEXT, "--greedy", "--max-new-tokens", -2), "at least 1"),
-        ("bart", (generate, "--prompt", 9 * TEXT, "--greedy"), "the model's context is 48; short"),
+        (
+            "bart",
+            (generate, "--prompt", 9 * TEXT, "--greedy"),
+            "the model's context of 48 tokens; short",
+        ),
         ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
         ("few rows", (generate, "--prompt", TEXT), FEW_ROWS),
         ("few rows", (patch, "--text", TEXT, "--second", OTHER), FEW_ROWS),

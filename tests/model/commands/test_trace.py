@@ -35,7 +35,7 @@ def test_last_line_says_what_was_proved(tmp_path: Path, command: Command) -> Non
     ("changes", "message"),
     [
         ({"--text": ""}, "the text is empty; give a sentence"),
-        ({"--text": 24 * "a"}, "24 tokens but the model's context is 23; shorten it"),
+        ({"--text": 24 * "a"}, "24 tokens, more than the model's context of 23 tokens; shorten it"),
         ({"--out": "missing/t.npz"}, "cannot write .*missing/t.npz: No such file"),
     ],
 )

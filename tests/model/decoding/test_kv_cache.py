@@ -85,8 +85,8 @@ def test_a_pass_that_breaks_off_adds_nothing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("capacity", "n_cached", "n_new", "message"),
     [
-        (11, 7, 5, "12 tokens, 7 of them in the cache, but the model's context is 11; shorten"),
-        (11, 0, 12, "the text has 12 tokens but the model's context is 11"),
+        (11, 7, 5, "12 tokens, 7 of them in the cache, more than the model's context of 11 tok"),
+        (11, 0, 12, "the text has 12 tokens, more than the model's context of 11"),
         (8, 7, 2, "holds 7 tokens and has room for 8, so 2 more .* capacity 9"),
         (8, 7, 0, "0 tokens; give at least 1"),
     ],

@@ -91,7 +91,7 @@ def test_ids_of_source_and_target() -> None:
     for width in (1, 3):
         found = translated(model, tokenizer, "the cat", beam_width=width)
         assert 1 <= len(found) <= 22
-    with pytest.raises(ValueError, match="25 tokens but the model's context is 23"):
+    with pytest.raises(ValueError, match="25 tokens, more than the model's context of 23"):
         translated(model, tokenizer, "the cat the cat the cat ")
 
 

@@ -65,6 +65,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(r"[\s\S]"), "isolated")
     own.save(str(folder / "letters" / "tokenizer.json"))  # as the README's lines for nanoGPT do
     saved(folder / "some-lfm", "lfm2")
+    saved(folder / "some-smollm", "smollm3")
     saved(folder / "some-deepseek", "deepseek_v3")
     config = build("bert", vocab_size=300).config
     config.num_labels = 300  # as many as words
@@ -120,6 +121,7 @@ def test_what_a_model_cannot_do_is_a_line(page: str, model: str, why: str) -> No
     [
         ("gemma", r"\mathrm{norm}(\mathrm{attention}(\mathrm{norm}(x)))", "in 2 of 3 layers"),
         ("neox", r"(x)) + \mathrm{FFN}(\mathrm{norm}(x))", "beside attention: both read the same"),
+        ("some-smollm", r"\mathrm{norm}(x)", "RoPE on queries and keys in 1 of 3 layers"),
     ],
 )
 def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: str) -> None:
@@ -243,16 +245,15 @@ def test_one_limit_of_tokens_is_called_by_its_reason(
     monkeypatch.setenv(WHERE, str(tmp_path))
     monkeypatch.setattr(adopted, "MOST_CELLS", 12 * 7**2)  # of 12 heads; its own context is longer
     saved(tmp_path / "short-llama", "llama")
-    asked, limit = (
-        {"model": "short-llama", "sentence": 5 * f"{TEXT} "},
-        "the 7 tokens that can be run",
-    )
+    asked = {"model": "short-llama", "sentence": 5 * f"{TEXT} "}
+    why = "its context is 2,048, and a run has at most 588 attention weights"
+    limit = f"the 7 tokens that can be run here ({why})"
     app = open_page("KV cache", **asked)
-    assert f"for {limit} here" in facts(app)
-    assert any(f"more than {limit} here: the first 7 are shown" in x for x in lines(app, "note"))
+    assert f"for {limit}" in facts(app)
+    assert any(f"more than {limit}: the first 7 are shown" in x for x in lines(app, "note"))
     assert any(re.search(r"excess\">\d+ / 7 tokens<", x.proto.body) for x in app.get("html"))
     spec = live_data(open_page("Home", **asked))["spec"]
-    assert spec["why_no_more"] == f"Stopped at {limit} here."
+    assert spec["why_no_more"] == f"Stopped at {limit}."
 
 
 @pytest.mark.parametrize(("model", "before"), [("some-llama", 1), ("some-marian", 0)])

@@ -131,7 +131,7 @@ def _title(part: Part, facts: Facts) -> str:
 def _detail(part: Part, facts: Facts) -> str:
     """What a part does in this model, in a few words."""
     if part.kind == "self_attention":
-        return f"{_heads(part)}{ROTATED.get(facts.position or '', '')}{_mask(part, facts)}"
+        return f"{_heads(part)}{_rotated(part, facts)}{_mask(part, facts)}"
     if part.kind == "cross_attention":
         return f"{_heads(part)}; keys and values of the encoder's output"
     if part.kind == "feed_forward":
@@ -167,6 +167,14 @@ def _heads(part: Part) -> str:
         for found in zip(*(x[:3] for x in part.heads), strict=True)
     )
     return f"{n} heads of {size}{f', {shared} KV heads' if shared != n else ''}"
+
+
+def _rotated(part: Part, facts: Facts) -> str:
+    """What positions do in attention; some layers may turn queries and keys, and others not."""
+    n_turned = sum(heads.is_turned for heads in part.heads)
+    if facts.position or not n_turned:
+        return ROTATED.get(facts.position or "", "")
+    return f"{ROTATED['rope']} in {n_turned} of {len(part.heads)} layers"
 
 
 def _mask(part: Part, facts: Facts) -> str:

@@ -119,7 +119,7 @@ def test_learned_tab_shows_the_trained_table_beside_the_waves() -> None:
         near.append(np.diagonal(unit @ unit.T, 1).mean())
     assert f"{near[0]:.3f} on average in the learned table, of {near[1]:.3f} in" in lesson(app)
     app = open_tab("learned", scene="end")
-    assert any("129 tokens but the model's context is 128" in x for x in lines(app, "hint"))
+    assert any("129 tokens, more than the model's context of 128" in x for x in lines(app, "hint"))
 
 
 def test_tokens_without_a_position_are_named_and_the_rest_is_shown() -> None:
