@@ -66,8 +66,7 @@ class PythonTokenizer(AdoptedTokenizer):
         with one_line_faults():
             return self._own.decode(known, clean_up_tokenization_spaces=False)
 
-    def continuation(self, ids: Sequence[int], new: Sequence[int]) -> str:
-        """See `Tokenizer`."""
+    def _added_text(self, ids: Sequence[int], new: Sequence[int]) -> str:
         known = [[i for i in row if i not in self.special_ids] for row in (ids, [*ids, *new])]
         before, after = map(self.decode, known)
         return after[len(before) :]

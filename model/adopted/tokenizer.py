@@ -145,8 +145,7 @@ class AdoptedTokenizer(Tokenizer):
             )
         labels: list[str] = []
         done = 0  # of the text
-        for (start, end), same in groupby(zip(encoding.offsets, encoding.ids, strict=True), _place):
-            own = [i for _, i in same]
+        for (start, end), own in _by_span(encoding.offsets, encoding.ids):
             before, part = text[done:start], text[start:end]
             done = max(done, end)
             first, *others = [part] if part and len(own) == 1 else self.token_strings(own)
@@ -185,10 +184,33 @@ class AdoptedTokenizer(Tokenizer):
         pieces = list(map(self._named, ids))
         return names(pieces, is_byte_level=self.is_byte_level, end_of_word=self._end_of_word)
 
+    def continuation(self, ids: Sequence[int], new: Sequence[int]) -> str:
+        """See `Tokenizer`; ids without a token go by their names."""
+        before, text = list(ids), ""
+        for is_there, same in groupby(new, lambda i: self._spelled(i) is not None):
+            own = list(same)
+            text += self._added_text(before, own) if is_there else "".join(self.token_strings(own))
+            before += own
+        return text
+
+    def _added_text(self, ids: Sequence[int], new: Sequence[int]) -> str:
+        """What new ids, which have tokens, add to the text of others."""
+        return super().continuation(ids, new)
+
     def merges(self) -> Merges | None:
         """See `Tokenizer`."""
         return super().merges() if self.is_byte_level else None
 
 
-def _place(pair: tuple[tuple[int, int], int]) -> tuple[int, int]:
-    return pair[0]
+def _by_span(
+    offsets: Sequence[tuple[int, int]], ids: Sequence[int]
+) -> list[tuple[tuple[int, int], list[int]]]:
+    """The ids at each span of a text; those whose spans overlap stand at one span together."""
+    spans: list[tuple[tuple[int, int], list[int]]] = []
+    for (start, end), token_id in zip(offsets, ids, strict=True):
+        (first, last), own = spans[-1] if spans else ((-1, -1), [])
+        if (start, end) == (first, last) or first <= start < min(last, end):
+            spans[-1] = ((first, max(last, end)), [*own, token_id])
+        else:
+            spans.append(((start, end), [token_id]))
+    return spans

@@ -16,6 +16,7 @@ from model.decoding.predict import Decoder
 from model.decoding.sampling import END_OF_TEXT, generate, why_stopped
 from model.decoding.translation import Translating, source_ids
 from model.given import space_at_end
+from model.lines import quoted
 from model.sources.adopted import Adopted
 from model.sources.loaded import of_rules
 from model.sources.table import Runnable
@@ -110,6 +111,13 @@ def run(arguments: Namespace) -> cli.Answer:
     continuation = loaded.tokenizer.continuation(begun, new_ids)
     if is_translation:
         continuation = continuation.removeprefix(" ")
+    if lacking := loaded.tokenizer.lacking(new_ids):
+        names = quoted(" ".join(loaded.tokenizer.token_strings(lacking)))
+        print(
+            f"note: the tokenizer has no token for {len(lacking)} of the ids that were written, "
+            f"named {names}; use the tokenizer that the model was trained with",
+            file=sys.stderr,
+        )
     print(continuation if is_translation else arguments.prompt + continuation)
     return cli.Answer(
         {

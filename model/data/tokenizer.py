@@ -148,6 +148,10 @@ class Tokenizer:
             before, after = self.backend.decode_batch([[*ids], [*ids, *new]])
         return after[len(before) :]
 
+    def lacking(self, ids: Sequence[int]) -> list[int]:
+        """Those ids that have no token, each once; a model may have more rows than there are."""
+        return [i for i in dict.fromkeys(ids) if self._spelled(i) is None]
+
     def token_strings(self, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id of a text stands for, for display; joined they read as the text."""
         if not self.is_byte_level:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -179,10 +179,12 @@ def lacking(sign: str, unk: str | None = None) -> hf.PreTrainedTokenizerFast:
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="</s>")
 
 
-def pieces(names: str, **how: object) -> hf.PreTrainedTokenizerFast:
-    """BPE of transformers without merges: what it lacks becomes bytes, or is unknown."""
+def pieces(
+    names: str, merges: Sequence[tuple[str, str]] = (), **how: object
+) -> hf.PreTrainedTokenizerFast:
+    """BPE of transformers with few merges: what it lacks becomes bytes, or is unknown."""
     vocab = {name: i for i, name in enumerate(["<unk>", "</s>", *names.split(" ")])}
-    backend = tokenizers.Tokenizer(models.BPE(vocab, [], unk_token="<unk>", **how))
+    backend = tokenizers.Tokenizer(models.BPE(vocab, list(merges), unk_token="<unk>", **how))
     if how.get("byte_fallback"):
         backend.pre_tokenizer = pre_tokenizers.Metaspace()
         backend.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
@@ -196,6 +198,8 @@ SPELLED_BYTES = pieces(
     " ".join(["▁", *"abcdefghijklmnop", *(f"<0x{byte:02X}>" for byte in range(256))]),
     byte_fallback=True,
 )
+# Words that no merge joins with the space before them.
+SPACE_APART = pieces("▁ H e o He", [("H", "e")], byte_fallback=True)
 ENDED_WORDS = pieces("a b c a</w> b</w> .</w>", end_of_word_suffix="</w>")
 
 

@@ -5,7 +5,7 @@ import transformers as hf
 
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.tokenizer import MASK
-from tests.model.adopted.families import ENDED_WORDS, SPELLED_BYTES, tokens, words
+from tests.model.adopted.families import ENDED_WORDS, SPACE_APART, SPELLED_BYTES, tokens, words
 
 TEXTS = ("the red ball", "", "<s>fox</s>", "[MASK] the [SEP]", "Ünïcode 😀  two\nlines", " dog")
 
@@ -58,6 +58,8 @@ SHARED = ("😀·1/4", "😀·2/4", "😀·3/4", "😀·4/4")
     [
         (SPELLED_BYTES, "a\n 😀", (" ", "a", "\n", " ", *SHARED),
             [" ", "a", "\n", " ", "\\xf0", "\\x9f", "\\x98", "\\x80"]),
+        (SPACE_APART, "He  Ho", (" ", "He", " ", " ", "H", "o"),
+            [" ", "He", " ", " ", "H", "o"]),
         (ENDED_WORDS, "ab a c.", ("a", "b", " a", " c", "."), ["a", " b", " a", "<unk>", " ."]),
     ],
 )  # fmt: skip
@@ -90,7 +92,12 @@ def test_ids_without_a_token_have_a_name_and_no_text() -> None:
     n = tokenizer.backend.get_vocab_size()
     assert tokenizer.vocab_size == 400 > n
     assert tokenizer.token_strings([n - 1, n, 399])[1:] == (f"⟨unused {n}⟩", "⟨unused 399⟩")
-    assert tokenizer.decode([*tokenizer.encode("the red"), 399]) == "the red"
+    ids = tokenizer.encode("the red")
+    assert tokenizer.decode([*ids, 399]) == "the red"
+    assert tokenizer.continuation(ids[:1], [399, *ids[1:], n, 399]) == (
+        f"⟨unused 399⟩ red⟨unused {n}⟩⟨unused 399⟩"
+    )
+    assert tokenizer.lacking([*ids, 399, n, 399]) == [399, n]
     with pytest.raises(ValueError, match=r"token 400 is not in the vocabulary; ids are 0 to 399"):
         tokenizer.token_strings([400])
 

@@ -96,6 +96,17 @@ def test_a_text_ends_at_any_of_its_ends_as_in_transformers(
     assert [step.token_id for step in writing.steps] == whole[-4:]
 
 
+def test_what_is_written_of_ids_without_a_token_has_names(tmp_path: Path, command: Command) -> None:
+    folder, n_tokens = saved(tmp_path / "mine", "qwen3", eos_token_id=None), len(tokens())
+    asked = ("--prompt", OTHER, "--greedy", "--max-new-tokens", 2)
+    result = command(generate, "--checkpoint", folder, *asked)
+    ids = tokens()(OTHER, return_tensors="pt").input_ids
+    written = plain(folder)[0].generate(ids, do_sample=False, max_new_tokens=2)[0, -2:].tolist()
+    (name,) = (f"⟨unused {i}⟩" for i in written if i >= n_tokens)
+    assert name in json.loads(result.out[-1])["continuation"]
+    assert "no token for 1 of the ids that were written" in result.err[0] and name in result.err[0]
+
+
 def test_a_target_ends_where_the_context_does(tmp_path: Path, command: Command) -> None:
     folder = saved(tmp_path / "mine", "marian", forced_eos_token_id=None, eos_token_id=None)
     answer = said(command(generate, "--checkpoint", folder, "--prompt", TEXT, "--greedy"))
