@@ -247,8 +247,18 @@ def read_backend(path: Path) -> tokenizers.Tokenizer:
         if not _is_of_the_library(error):
             raise
         raise ValueError(
-            f"{spelled(path)} is not a valid tokenizer: {quoted(error)}; copy it again"
+            f"{spelled(path)} is not a valid tokenizer: {quoted(error)}; {_remedy(text)}"
         ) from None
+
+
+def _remedy(text: str) -> str:
+    """What to do about a tokenizer.json that the library does not take."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return "copy it again"
+    version = tokenizers.__version__
+    return f"it is perhaps of a newer tokenizers (here {version}), else copy it again"
 
 
 def train_bpe(texts: Sequence[str], vocab_size: int, specials: Sequence[str] = ()) -> Tokenizer:

@@ -27,6 +27,7 @@ from model.sources import nanogpt, places
 VERSION = "5.23.0"  # of transformers, that this was tried with
 FOR_GGUF = (f"transformers=={VERSION}", "gguf==0.19.0", "accelerate==1.15.0")
 LARGEST_INDEX = 16 * MEGABYTE
+WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 POINTER = b"version https://git-lfs.github.com"
 STORED = ("F16", "BF16", "F32", "F64")
 SIZES = (("num_hidden_layers", "n_layer"), ("num_attention_heads", "n_head"))  # as configs say
@@ -69,6 +70,7 @@ def config_in(folder: Path) -> dict[str, Any]:
     if nanogpt.is_its(config):
         config = nanogpt.as_gpt2(config)
     config = json.loads(json.dumps(config), object_hook=_as_number)
+    config = {name: x for name, x in config.items() if x is not None or name not in PACKED}
     if not isinstance(config.get("model_type"), str):
         raise ValueError(f"{spelled(folder / 'config.json')} names no model_type of transformers")
     return config
@@ -106,8 +108,9 @@ def stored_in(folder: Path) -> dict[str, StoredTensor]:
     """What its weights files hold; ValueError where one is missing, a pointer or no safetensors."""
     if about := about_gguf(folder):
         return about.stored
-    index = folder / "model.safetensors.index.json"
-    names = _named_in(index) if index.is_file() else ["model.safetensors"]
+    index = folder / INDEX
+    is_whole = (folder / WHOLE).is_file() or not index.is_file()
+    names = [WHOLE] if is_whole else _named_in(index)
     stored: dict[str, StoredTensor] = {}
     for name in names:
         path = folder / str(name)
@@ -130,6 +133,11 @@ def _named_in(index: Path) -> list[str]:
 
 
 def _without_weights(folder: Path, path: Path) -> str:
+    if packed := sorted(folder.glob("*.gguf")):
+        return (
+            f"{spelled(folder)} has its weights in GGUF; give the file, as "
+            f"{quoted(packed[0].name)!r} in it"
+        )
     if any(folder.glob("*.bin")):
         return (
             f"{spelled(folder)} has its weights in .bin files, which are never unpickled here; "

@@ -31,8 +31,10 @@ from model.lines import in_millions, quoted, spelled
 from model.sources import converted, nanogpt
 from model.sources.adopted import Adopted
 from model.sources.folder import (
+    INDEX,
     SIZES,
     VERSION,
+    WHOLE,
     about_gguf,
     class_name,
     config_in,
@@ -142,6 +144,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     notes = [
         *in_files(inner, loading),
         *_of_names(folder),
+        *_of_index(folder),
         *_of_gguf(folder, inner),
         *(Finding(LOST_COPY) for _ in loading.get("lost_copy", ())),
         *_of_code(config, kind),
@@ -342,6 +345,12 @@ def _of_names(folder: Path) -> Iterator[Finding]:
     if prefixes := sorted({one.group() for one in matches if one}):
         text = f"{named(prefixes)} was taken off the names of its weights"
         yield Finding(f"{text}: it was compiled or wrapped when it was saved")
+
+
+def _of_index(folder: Path) -> Iterator[Finding]:
+    """What is said of an index of shards that nothing is read by."""
+    if (folder / WHOLE).is_file() and (folder / INDEX).is_file():
+        yield Finding(f"its weights are those of {WHOLE}; {INDEX} beside it is not read")
 
 
 def _of_gguf(file: Path, inner: nn.Module) -> Iterator[Finding]:

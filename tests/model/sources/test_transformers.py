@@ -104,7 +104,12 @@ def _shard_missing(folder: Path) -> None:
 
 def _index(names: object) -> Callable[[Path], None]:
     content = json.dumps({"weight_map": names})
-    return write("model.safetensors.index.json", content)
+
+    def damage(folder: Path) -> None:
+        remove("model.safetensors")(folder)
+        write("model.safetensors.index.json", content)(folder)
+
+    return damage
 
 
 def _high_token(folder: Path) -> None:
@@ -126,6 +131,14 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     "no weights": (
         remove("model.safetensors"),
         "model.safetensors is missing; copy the whole folder",
+    ),
+    "GGUF beside": (
+        replace_by("model.safetensors", lambda path: path.with_name("own.gguf").touch()),
+        "has its weights in GGUF; give the file, as 'own.gguf' in it",
+    ),
+    "newer tokenizer": (
+        write("tokenizer.json", '{"version": "2.0"}'),
+        "is perhaps of a newer tokenizers (here 0.23.3), else copy it again",
     ),
     "pickled weights": (_pickled, "never unpickled here; save it again as safetensors"),
     "Git LFS": (
@@ -191,7 +204,9 @@ def test_a_broken_folder_is_one_line_with_a_remedy(name: str, gpt2: Path, tmp_pa
     assert expected in line and "\n" not in line and len(line) < 800
 
 
-@pytest.mark.parametrize("said", [{"max_window_layers": 10**6}, CODE])
+@pytest.mark.parametrize(
+    "said", [{"max_window_layers": 10**6}, CODE, {"quantization_config": None}]
+)
 def test_what_config_says_besides_changes_nothing(
     said: dict[str, Any], gpt2: Path, tmp_path: Path
 ) -> None:
@@ -204,6 +219,16 @@ def test_what_config_says_besides_changes_nothing(
     )
     found = [x.text for x in model.report if "transformers' own GPT2LMHeadModel was" in x.text]
     assert len(found) == ("auto_map" in said)
+
+
+def test_an_old_index_beside_a_whole_file_is_named_and_not_read(gpt2: Path, tmp_path: Path) -> None:
+    index = {"weight_map": {"wte": "model-00001-of-00002.safetensors"}}
+    (_copy(gpt2, tmp_path) / "model.safetensors.index.json").write_text(json.dumps(index))
+    model = load(tmp_path, "cpu")
+    np.testing.assert_array_equal(
+        model.trace(TEXT).trace.logits, load(gpt2).trace(TEXT).trace.logits
+    )
+    assert any("index.json beside it is not read" in x.text for x in model.report)
 
 
 @pytest.mark.parametrize("named", [None, ["AutoTokenizer"], {"a": 1}])
@@ -269,7 +294,9 @@ def test_a_tokenizer_is_what_the_library_builds_of_its_files(
     if kind == "marian":  # its target, of ids that may have no token
         assert trace.tokens == tuple(spelled.get(i, f"⟨unused {i}⟩") for i in trace.ids.tolist())
     written = model.tokenizer.continuation(ids[:2], [*ids[2:], 299])
-    assert written.replace(" ", "").lower() in text.replace(" ", "").lower()
+    words, name = written.split("⟨")
+    assert words.replace(" ", "").lower() in text.replace(" ", "").lower()
+    assert name == "unused 299⟩"
 
 
 @pytest.mark.parametrize(
