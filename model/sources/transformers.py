@@ -44,6 +44,7 @@ from model.sources.folder import (
     stored_in,
 )
 from model.sources.hub import FETCHED
+from model.sources.keys import passed_over
 from model.sources.loaded import (
     UNSEEN,
     in_files,
@@ -148,6 +149,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         *_of_gguf(folder, inner),
         *(Finding(LOST_COPY) for _ in loading.get("lost_copy", ())),
         *_of_code(config, kind),
+        *(() if is_gguf(folder) else passed_over(config, inner)),
         *of_rules(inner),
     ]
     inner = inner.to(where)

@@ -24,8 +24,9 @@ BART = {
     "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 40,
     "decoder_ffn_dim": 36, "max_position_embeddings": 48, "pad_token_id": 1,
 }  # fmt: skip
-PICTURE = {**WIDE, "image_size": 12, "patch_size": 4, "num_channels": 3}
+PICTURE = {**SIZES, "image_size": 12, "patch_size": 4, "num_channels": 3}
 PICTURE.pop("vocab_size")
+WIDE_PICTURE = {**PICTURE, "intermediate_size": 40}
 
 DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt2": ("GPT2Config", "GPT2LMHeadModel", {
@@ -117,10 +118,10 @@ ENCODER_DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "marian": ("MarianConfig", "MarianMTModel", {**BART, "decoder_start_token_id": 1}),
 }  # fmt: skip
 VISION: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "vit": ("ViTConfig", "ViTForImageClassification", PICTURE),
+    "vit": ("ViTConfig", "ViTForImageClassification", WIDE_PICTURE),
     "dinov2": ("Dinov2WithRegistersConfig", "Dinov2WithRegistersForImageClassification", {
         **PICTURE, "num_register_tokens": 2}),
-    "deit": ("DeiTConfig", "DeiTForImageClassification", PICTURE),
+    "deit": ("DeiTConfig", "DeiTForImageClassification", WIDE_PICTURE),
 }  # fmt: skip
 FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 

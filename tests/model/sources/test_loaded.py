@@ -12,7 +12,15 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from model.sources.transformers import load
-from tests.model.adopted.families import build, saved, tokens
+from tests.model.adopted.families import (
+    FAMILIES,
+    HYBRIDS,
+    LENGTHS,
+    UNEVEN,
+    build,
+    saved,
+    tokens,
+)
 from tests.model.builders import edit_json
 
 Change = Callable[[dict[str, Tensor]], object]
@@ -90,11 +98,12 @@ def test_a_damage_is_named_or_said_to_be_unseen(damage: str, trained: Path, tmp_
     assert model.report[-1].text.startswith("cannot be seen from the files alone: weights exch")
 
 
-@pytest.mark.parametrize("family", ["gpt2", "llama", "gpt_oss", "mixtral", "bert", "albert"])
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS, *LENGTHS, *UNEVEN])
 def test_all_that_is_found_of_a_random_model_is_that(family: str, tmp_path: Path) -> None:
     build(family).save_pretrained(tmp_path)
     model = load(tmp_path, "cpu")
-    assert model.off == () and UNTRAINED in {one.text for one in model.report}
+    assert model.off == ()
+    assert family == "deepseek_v3" or UNTRAINED in {one.text for one in model.report}
 
 
 def test_heads_and_vocabularies_of_another_size_are_said(trained: Path, tmp_path: Path) -> None:
@@ -140,3 +149,57 @@ def test_a_tokenizer_with_more_tokens_than_rows_is_red(trained: Path, tmp_path: 
     own.save_pretrained(_changed(trained, tmp_path / "more"))
     (line,) = load(tmp_path / "more", "cpu").off
     assert line.startswith("the tokenizer has 310 tokens, and the model rows for 300; use")
+
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 12}
+LLAMA3 = {
+    **YARN, "rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "rope_theta": 10000.0,
+}  # fmt: skip
+# What is written into config.json of a family, and what is named of it; "" where nothing is.
+SAID: dict[str, tuple[str, dict[str, Any], str]] = {
+    "window": ("llama", {"sliding_window": 7}, "sliding_window 7, which LlamaForCausalLM does no"),
+    "window that is off": ("llama", {"sliding_window": 7, "use_sliding_window": False}, ""),
+    "cap": ("qwen3", {"attn_logit_softcapping": 5.0}, "attn_logit_softcapping 5.0, which Qwen3"),
+    "positions": ("bert", {"position_embedding_type": "relative_key"}, "position_embedding_type "),
+    "usual positions": ("bert", {"position_embedding_type": "absolute", "pooler_type": "x"}, ""),
+    "the same": ("gpt2", {"n_ctx": 48, "head_dim": 6, "logit_scale": None, "alibi": False}, ""),
+    "another width": ("gpt2", {"head_dim": 5}, "head_dim 5, which GPT2LMHeadModel does not"),
+    "rotation": ("gpt2", {"rope_theta": 10000.0}, "rope_theta 10000.0, which GPT2LMHeadModel"),
+    "another base": ("llama", {"rope_theta": 5.0}, "rope_theta 5.0 beside another rotation, wh"),
+    "the same base": ("llama", {"rope_theta": 10000}, ""),
+    "of another kind": (
+        "llama",
+        {"rope_scaling": {**YARN, "low_freq_factor": 2.0}},
+        "low_freq_factor 2.0 (rope_type yarn), which LlamaForCausalLM does not know",
+    ),
+    "of no kind": ("llama", {"rope_parameters": {"factor": 4.0}}, "factor 4.0 (rope_type default"),
+    "a share": ("llama", {"partial_rotary_factor": 0.5}, "partial_rotary_factor 0.5 (rope_type d"),
+    "a share that is read": ("phi", {"rope_parameters": {"partial_rotary_factor": 0.25}}, ""),
+    "an old name": ("llama", {"rope_scaling": {"type": "linear", "factor": 4}}, ""),
+    "llama3": ("llama", {"rope_scaling": LLAMA3, "is_llama_config": True}, ""),
+    "of layers": (
+        "gemma3",
+        {"rope_parameters": {"full_attention": {"factor": 4.0}, "sliding_attention": {}}},
+        "factor 4.0 (rope_type default), which Gemma3ForCausalLM does not",
+    ),
+    "old names": ("gemma3", {"rope_local_base_freq": 1e4, "hidden_act": "gelu_pytorch_tanh"}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_the_class_passes_over_is_named(name: str, tmp_path: Path) -> None:
+    family, said, expected = SAID[name]
+    build(family, max_position_embeddings=48).save_pretrained(tmp_path)
+    assert load(tmp_path, "cpu").off == ()
+    edit_json(tmp_path / "config.json", lambda fields: fields.update(said))
+    off = load(tmp_path, "cpu").off
+    assert len(off) == bool(expected) and all(f"says {expected}" in line for line in off), off
+
+
+def test_of_very_many_keys_the_first_are_named(tmp_path: Path) -> None:
+    build("llama").save_pretrained(tmp_path)
+    said = {f"zork_{n}": n for n in range(1, 1026)}
+    edit_json(tmp_path / "config.json", lambda fields: fields.update(said))
+    *_, last = off = load(tmp_path, "cpu").off
+    assert len(off) == 21 and "says 1,005 keys more that LlamaForCausalLM does not" in last

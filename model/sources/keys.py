@@ -1,0 +1,169 @@
+"""Keys of config.json that the classes of a model pass over: it may mean another model.
+
+transformers keeps a key that nobody reads as an attribute of the config, and says nothing.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import fields
+from inspect import getsource
+from typing import Any
+
+from model.lines import quoted
+from model.verify.check import Finding
+
+MOST_NAMED = 20  # in lines of their own
+# How the source of a model, and that of its config, take what a config says.
+OF_MODEL = re.compile(
+    r"\bconfig\.(\w+)|config, ['\"](\w+)['\"]|(?<=rope_parameters)(?:\.get\(|\[)['\"](\w+)['\"]"
+)
+OF_CONFIG = re.compile(r"\bself\.(\w+)|\bkwargs\.(?:get|pop)\(\s*['\"](\w+)['\"]")
+# Keys that no number of a run hangs on, and why.
+WITHOUT_EFFECT = (
+    (r"model_type|architectures|auto_map|transformers_version|is_llama_config", "what it is"),
+    (r"_name_or_path|_commit_hash|_num_labels|license|language|tags", "where it comes from"),
+    (r"unsloth_.*|transformers\.js_config", "of other programs"),
+    (r"(torch_)?dtype|.*_in_fp32|bf16|fp16", "all is float32 here"),
+    (r"use_cache|cache_implementation|return_dict|output_(past|attentions|hidden_states)",
+     "what else is kept"),
+    (r"_?attn_implementation.*|_?(use_)?flash_attn.*|pretraining_tp|reference_compile"
+     r"|gradient_checkpointing|use_reentrant.*", "how, not what is computed"),
+    (r".*(dropout|pdrop|drop_path|layerdrop).*|.*init(ializer)?_.*|.*xavier_init|label_smoothing"
+     r"|.*(aux|z)_loss.*|neftune_.*|replacing_rate|save_step|student_.*_layers|layers_to_keep"
+     r"|repad_logits_with_grad|ignore_index", "of training alone"),
+    (r".*_token_ids?|.*_token_index|tokenizer_class|prefix|task_specific_params|finetuning_task"
+     r"|force_bos_token_to_be_generated", "of the tokenizer, or of how a text is written"),
+    (r"n_ctx|n_positions|extra_pos_embeddings|seq_len(gth)?|max_(seq_len(gth)?|sequence_length)"
+     r"|model_max_length", "how long a text may be"),
+    (r"directionality|pooler_.*|summary_.*|classifier_.*|num_labels|problem_type"
+     r"|predict_special_tokens|num_nextn_predict_layers|mtp_.*", "of parts that are not shown"),
+)  # fmt: skip
+_WITHOUT = re.compile("|".join(pattern for pattern, _ in WITHOUT_EFFECT))
+# What a model does anyway: by a name that its config or its rotation has for the same,
+SAME = {
+    "n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers",
+    "num_heads": "num_attention_heads", "num_layers": "num_hidden_layers",
+    "block_dim": "hidden_size", "conv_dim": "hidden_size", "conv_dim_out": "hidden_size",
+    "num_key_value_heads": "num_attention_heads", "num_kv_heads": "num_attention_heads",
+    "hidden_act": "hidden_activation", "hidden_activation": "hidden_act",
+    "activation_function": "hidden_act", "sliding_window_size": "sliding_window",
+    "norm_eps": "layer_norm_eps", "layer_norm_epsilon": "norm_epsilon",
+    "block_norm_eps": "norm_eps", "experts_per_token": "num_experts_per_tok",
+    "theta": "rope_theta", "rope_pct": "partial_rotary_factor",
+    "rope_percentage": "partial_rotary_factor", "tie_weights_": "tie_word_embeddings",
+    "initial_context_length": "original_max_position_embeddings",
+}  # fmt: skip
+# by a value at which it changes nothing,
+NEUTRAL: dict[str, object] = {
+    "down_scale_factor": 1, "full_attn_mod": 1, "interpolate_factor": 1, "factor": 1,
+    "partial_rotary_factor": 1, "position_embedding_type": "absolute", "block_use_swiglu": True,
+    "use_pos_enc": True, "mlp_type": "default", "norm_type": "layer_norm",
+    "scale_attn_weights": True,
+}  # fmt: skip
+# or because all of the family do.
+OF_FAMILY: dict[str, dict[str, object]] = {
+    "bart": {"normalize_embedding": True},
+    "marian": {"static_position_embeddings": True},
+    "mbart": {
+        "normalize_embedding": True, "normalize_before": True, "add_final_layer_norm": True,
+    },
+    "pegasus": {
+        "static_position_embeddings": True, "normalize_before": True, "add_final_layer_norm": True,
+    },
+    "starcoder2": {"activation_function": "gelu"},  # in the published ones, beside hidden_act
+}  # fmt: skip
+WINDOWS, GATE = ("sliding_window", "max_window_layers"), "use_sliding_window"
+ROTATION = {  # old names, which become rope_parameters
+    "rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor", "rotary_pct",
+    "rotary_emb_base", "rope_local_base_freq", "global_rope_theta", "local_rope_theta",
+}  # fmt: skip
+# What each kind of rotation takes; the default one a share only where the model reads it.
+DEFAULT = {"rope_type", "type", "rope_theta"}
+SCALED = {*DEFAULT, "factor", "partial_rotary_factor"}
+STRETCHED = {*SCALED, "original_max_position_embeddings", "attention_factor"}
+TAKEN = {
+    "linear": SCALED,
+    "dynamic": SCALED,
+    "proportional": SCALED,
+    "llama3": {
+        *SCALED, "original_max_position_embeddings", "low_freq_factor", "high_freq_factor",
+    },
+    "yarn": {*STRETCHED, "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"},
+    "longrope": {*STRETCHED, "short_factor", "long_factor"},
+}  # fmt: skip
+UNKNOWN = "does not know: the model may mean something else"
+
+
+def passed_over(said: Mapping[str, Any], inner: Any) -> Iterator[Finding]:  # noqa: ANN401
+    """What config.json says that the classes of a model do not know.
+
+    said: config.json. inner: the model that transformers built of it.
+    """
+    read = {*_read_in(inner.modules(), OF_MODEL), *_read_in([inner.config], OF_CONFIG)}
+    found, name = list(_unknown(said, inner.config, read)), type(inner).__name__
+    for key in found[:MOST_NAMED]:
+        yield Finding(f"config.json says {key}, which {name} {UNKNOWN}", is_off=True)
+    if (more := len(found) - MOST_NAMED) > 0:
+        yield Finding(f"config.json says {more:,} keys more that {name} {UNKNOWN}", is_off=True)
+
+
+def _read_in(objects: Iterable[object], taking: re.Pattern[str]) -> set[str]:
+    """What the source of the classes of some objects takes from a config."""
+    modules = {sys.modules[kind.__module__] for x in objects for kind in type(x).__mro__}
+    own = [x for x in modules if x.__name__.startswith("transformers.models.")]
+    return {name for x in own for names in taking.findall(getsource(x)) for name in names}
+
+
+def _unknown(said: Mapping[str, Any], config: Any, read: Set[str]) -> Iterator[str]:  # noqa: ANN401
+    """The keys, each with its value, that a config keeps beside what its class declares."""
+    kept, rotation = vars(config), vars(config).get("rope_parameters") or {}
+    declared = {field.name for field in fields(config)}
+    for key in (key for key in said if key in kept):
+        if isinstance(said[key], dict) and hasattr(kept[key], "model_type"):  # of a part
+            inside = _read_in([kept[key]], OF_CONFIG)
+            yield from _unknown(said[key], kept[key], read | inside)
+        elif key not in declared | read and not _changes_nothing(key, said, config):
+            yield f"{quoted(key)} {quoted(repr(said[key]))}"
+    for key in (key for key in said if key in ROTATION and rotation):
+        is_taken = key not in kept or key == "rope_parameters"
+        if is_taken and not set(_numbers(said[key])) <= set(_numbers(rotation)):
+            yield f"{key} {quoted(repr(said[key]))} beside another rotation"
+    yield from _unknown_to_rotation(
+        rotation, read | set(type(config).ignore_keys_at_rope_validation)
+    )
+
+
+def _changes_nothing(key: str, said: Mapping[str, Any], config: Any) -> bool:  # noqa: ANN401
+    """Whether a key that is not read is known to change nothing, or says what is done anyway."""
+    value, of_family = said[key], OF_FAMILY.get(str(said.get("model_type")), {})
+    if not value or _WITHOUT.fullmatch(key) or (key in WINDOWS and said.get(GATE) is False):
+        return True
+    known = (vars(config).get("rope_parameters") or {}) | vars(config)
+    anyway = [table[key] for table in (NEUTRAL, of_family) if key in table]
+    anyway.append(known.get(SAME.get(key, "")))
+    width, heads = (getattr(config, name, None) for name in ("hidden_size", "num_attention_heads"))
+    if key == "head_dim" and isinstance(width, int) and isinstance(heads, int):
+        anyway.append(width // heads)
+    return value in anyway
+
+
+def _unknown_to_rotation(rotation: Mapping[str, Any], known: Set[str]) -> Iterator[str]:
+    """The same of what is said of the rotation, or of that of each kind of layer."""
+    kind = rotation.get("rope_type")
+    inside = [one for one in rotation.values() if isinstance(one, dict)]
+    taken = set() if inside else TAKEN.get(str(kind), DEFAULT) | known
+    for key, value in rotation.items():
+        if value and key not in taken and NEUTRAL.get(key) != value and value not in inside:
+            yield f"{quoted(key)} {quoted(repr(value))} (rope_type {quoted(kind)})"
+    for one in inside:
+        yield from _unknown_to_rotation(one, known)
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """All numbers in what JSON holds."""
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(one)
+    elif isinstance(value, int | float):
+        yield value
