@@ -13,6 +13,7 @@ from torch import Tensor
 
 from model.adopted.model import AdoptedModel, capture_adopted
 from model.adopted.tokenizer import AdoptedTokenizer
+from model.adopted.turning import turning
 from model.analysis.attribution import can_attribute
 from model.analysis.interventions import run_rows
 from model.data.tokenizer import START_OF_TEXT
@@ -25,6 +26,7 @@ from model.sources.handle import Traced
 from model.tap import Attachment, Edit, Recorder, attach
 from model.trace import Facts, Stream, Trace
 from model.verify.check import Check, Finding, relative_error
+from model.verify.declared import Declared, Turn, check_declared
 from model.verify.records import check_records
 
 MOST_WRITTEN = 48  # tokens of a target
@@ -40,6 +42,7 @@ class Adopted:
     model: AdoptedModel
     own_tokenizer: AdoptedTokenizer | None
     report: tuple[Finding, ...] = ()
+    declared: Declared | None = None  # what its file says of attention
 
     @property
     def special_ids(self) -> frozenset[int]:
@@ -215,7 +218,8 @@ class Adopted:
         recorder = Recorder({"resid_post"})
         rows = trace.given if isinstance(trace.given, tuple) else (trace.given,)
         given = self._given([row.tolist() for row in rows])
-        plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
+        with turning(self.model.inner) as turns:
+            plain = torch.atleast_2d(self.model(given, mask=cells, tap=attach(recorder))[0])
         errors = [] if trace.output is None else [_error(trace.output, plain)]
         for stream in trace.streams:
             for layer, residual in enumerate(stream.residuals):
@@ -223,9 +227,19 @@ class Adopted:
                 errors.append(_error(residual.resid_post, value[0]))
         return (
             *check_records(trace),
+            *self._check_declared(trace, turns, is_own_mask=mask is None),
             Check("stream and output = those of torch's fused attention", max(errors), BOUND),
             Check("faults found when the model was opened", float(len(self.off)), 0.0),
         )
+
+    def _check_declared(
+        self, trace: Trace, turns: Sequence[Turn], *, is_own_mask: bool
+    ) -> tuple[Check, ...]:
+        """What ran against what its file says of attention, where its family is known."""
+        if self.declared is None:
+            return ()
+        cap = self.model.readout and self.model.readout.softcap
+        return check_declared(self.declared, trace, turns, cap, is_own_mask)
 
     def _batch(self, ids: Sequence[int] | np.ndarray) -> Tensor:
         return torch.tensor(np.array([ids]), device=self.model.device)

@@ -23,6 +23,8 @@ from model.files import (
 )
 from model.lines import one_line, quoted, spelled
 from model.sources import nanogpt, places
+from model.verify.declared import Declared, of_config
+from model.verify.header import as_config
 
 VERSION = "5.23.0"  # of transformers, that this was tried with
 FOR_GGUF = (f"transformers=={VERSION}", "gguf==0.19.0", "accelerate==1.15.0")
@@ -96,6 +98,13 @@ def _as_number(given: dict[str, Any]) -> Any:  # noqa: ANN401
     """Infinity as transformers writes it, which JSON has no number for."""
     is_one = given.keys() == {"__float__"} and given["__float__"] in ("Infinity", "-Infinity")
     return float(given["__float__"]) if is_one else given
+
+
+def declared_in(folder: Path, config: dict[str, Any]) -> Declared | None:
+    """What its files say of attention, as they stand; None of a family that is not known."""
+    if about := about_gguf(folder):
+        return of_config(as_config(about.said, about.factors), "its header")
+    return of_config(config)
 
 
 def class_name(config: dict[str, Any]) -> str:

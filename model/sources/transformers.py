@@ -38,6 +38,7 @@ from model.sources.folder import (
     about_gguf,
     class_name,
     config_in,
+    declared_in,
     in_one_line,
     n_numbers,
     refuse_unopenable,
@@ -163,8 +164,12 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         notes.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
     if kind is hf.AutoModel:
         notes.append(Finding("config.json names no class of transformers with a head: it has none"))
+    declared = declared_in(folder, config)
+    if declared is None:
+        text = f"what its files say of attention in {quoted(config['model_type'])!r} is not known"
+        notes.append(Finding(f"{text} here: it is not checked beside transformers"))
     report = (*notes, *of_layers(model), *of_run(model, plain), UNSEEN)
-    return Adopted(folder.name, folder, model, tokenizer, report)
+    return Adopted(folder.name, folder, model, tokenizer, report, declared)
 
 
 def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
