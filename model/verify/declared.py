@@ -5,7 +5,7 @@ a check that compares two things made by one library sees nothing that both leav
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -140,13 +140,18 @@ class Declared:
 
     def window(self, layer: int) -> int:
         """How many tokens a query of a layer sees, itself included; 0 for all before."""
-        is_off = self.config["model_type"] in GATED and not self.config.get("use_sliding_window")
+        is_off = not self.config.get("use_sliding_window", self.config["model_type"] not in GATED)
         size = self.config.get("sliding_window", self.family.window)
         return 0 if is_off or self.kind(layer) == FULL else size or 0
 
-    def mask(self, layer: int, n_tokens: int) -> np.ndarray:
+    def scale(self, layer: int, record: AttentionRecord) -> float:
+        """What q·k is multiplied by."""
+        return self.family.scale(self.config, layer, record.q.shape[-1])
+
+    def mask(self, layer: int, record: AttentionRecord) -> np.ndarray:
         """What may be attended to, (T, T)."""
-        back = np.subtract.outer(np.arange(n_tokens), np.arange(n_tokens))
+        places = np.arange(record.q.shape[1])
+        back = np.subtract.outer(places, places)
         is_causal = self.config.get("is_decoder") or self.family.is_causal
         seen = back >= 0 if self.config.get("is_causal", is_causal) else np.full(back.shape, True)
         window = self.window(layer)
@@ -188,7 +193,7 @@ def of_config(config: Said, where: str = "config.json") -> Declared | None:
         return None
     given = [config.get(name) or {} for name in ("rope_parameters", "rope_scaling")]
     parts = [x for one in given for x in (one, *one.values()) if isinstance(x, dict)]
-    kinds = {x.get("rope_type") or x.get("type") or "default" for x in parts}
+    kinds = {str(x.get("rope_type") or x.get("type") or "default") for x in parts}
     return Declared(config, where) if kinds <= KINDS.keys() else None
 
 
@@ -208,43 +213,50 @@ def check_declared(
     layers = list(zip(declared.attending(len(records)), records, strict=False))
     if len(layers) < len(records):
         return (Check(f"layers that attend = what {declared.where} says", math.inf, 0.0),)
-    family, config = declared.family, declared.config
-    scales = (_apart(x.scale, family.scale(config, n, x.q.shape[-1])) for n, x in layers)
-    caps = (_apart(x.softcap, declared.cap("attn")) for _, x in layers)
-    masks = (float((x.mask != declared.mask(n, x.q.shape[1])).sum()) for n, x in layers)
-    angles = (_turned_apart(declared, n, x, turns) for n, x in layers)
     longest = max(len(stream) for stream in trace.streams)
-    compared = [
-        ("scale of scores", scales, EXACT),
-        ("soft cap of scores", caps, EXACT),
-        *([("mask and window", masks, 0.0)] if is_own_mask else []),
-        ("rotation", angles, EXACT + OF_ANGLE * longest),
+    compared: list[tuple[str, Callable[[int, AttentionRecord], float], float]] = [
+        ("scale of scores", lambda n, x: _apart(x.scale, declared.scale(n, x)), EXACT),
+        ("soft cap of scores", lambda _, x: _apart(x.softcap, declared.cap("attn")), EXACT),
+        ("mask and window", lambda n, x: float((x.mask != declared.mask(n, x)).sum()), 0.0),
+        (
+            "rotation",
+            lambda n, x: _turned_apart(declared, n, x, turns),
+            EXACT + OF_ANGLE * longest,
+        ),
     ]
-    last = Check(
-        f"soft cap of logits = what {declared.where} says",
-        _apart(final_cap, declared.cap("final")),
-        EXACT,
+    if not is_own_mask:
+        compared = [one for one in compared if not one[0].startswith("mask")]
+    said = f"what {declared.where} says"
+    last = _apart(final_cap, declared.cap("final"))
+    return (
+        *(_check(f"{name} = {said}", error, bound, layers) for name, error, bound in compared),
+        Check(f"soft cap of logits = {said}", last, EXACT),
     )
-    return (*(_check(declared.where, *one, records) for one in compared), last)
 
 
 def _check(
-    where: str,
     name: str,
-    errors: Iterable[float],
+    error: Callable[[int, AttentionRecord], float],
     bound: float,
-    records: Sequence[AttentionRecord],
+    layers: Sequence[tuple[int, AttentionRecord]],
 ) -> Check:
-    every = list(errors)
-    first = next((x for x, error in zip(records, every, strict=True) if not error <= bound), None)
-    at = f", first in {first.site.address}" if first else ""
-    return Check(f"{name} = what {where} says{at}", max(every), bound)
+    """One comparison of all layers; what cannot be worked out equals nothing."""
+    errors = []
+    for layer, record in layers:
+        with np.errstate(all="ignore"):
+            try:
+                errors.append(error(layer, record))
+            except (ArithmeticError, LookupError, TypeError, ValueError):
+                errors.append(math.inf)
+    off = (x for (_, x), one in zip(layers, errors, strict=True) if not one <= bound)
+    first = next((f", first in {x.site.address}" for x in off), "")
+    return Check(f"{name}{first}", float(np.max(errors)), bound)
 
 
 def _apart(ran: float | None, declared: float | None) -> float:
     if ran is None or declared is None:
         return 0.0 if ran is declared else math.inf
-    return abs(ran - declared) / abs(declared)
+    return abs(ran - declared) / (abs(declared) or 1.0)
 
 
 def _turned_apart(

@@ -178,6 +178,9 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "cap": ("gemma2", {"attn_logit_softcapping": 49.0}, f"{CAP}, first in {FIRST}"),
     "no cap": ("gemma2", {"attn_logit_softcapping": None}, f"{CAP}, first in {FIRST}"),
     "last cap": ("gemma2", {"final_logit_softcapping": 31.0}, FINAL),
+    "no number": ("llama", {"sliding_window": "x"}, f"{MASK}, first in {FIRST}"),
+    "nothing to work out": ("gemma3", {"rope_scaling": {"rope_type": "llama3"}},
+                            f"{TURNED}, first in decoder.blocks.1.attn"),
 }  # fmt: skip
 
 
