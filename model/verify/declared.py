@@ -82,10 +82,6 @@ def _of_gpt2(config: Said, layer: int, width: int) -> float:
     return scale / (layer + 1 if config.get("scale_attn_by_inverse_layer_idx") else 1)
 
 
-def _multiplier(config: Said, _layer: int, _width: int) -> float:
-    return config.get("attention_multiplier", 1.0)
-
-
 _OSS = {"rope_type": "yarn", "factor": 32.0, "truncate": False,
         "original_max_position_embeddings": 4096}  # fmt: skip
 _PLAIN, _BERT = Family(), Family(share=0.0, is_causal=False)
@@ -105,7 +101,7 @@ FAMILIES = {
     "stablelm": Family(share=0.25),
     "nemotron": Family(share=0.5),
     "gpt_neox": Family(share=0.25),
-    "granite": Family(scale=_multiplier),
+    "granite": Family(scale=lambda _, layer, width: 1.0),
     "smollm3": Family(theta=2e6, slides=_unturned),
     "gpt_oss": Family(theta=150_000.0, window=128, slides=_alternates, rotation=_OSS),
     "lfm2": Family(theta=1e6),
@@ -146,7 +142,8 @@ class Declared:
 
     def scale(self, layer: int, record: AttentionRecord) -> float:
         """What q·k is multiplied by."""
-        return self.family.scale(self.config, layer, record.q.shape[-1])
+        usual = self.family.scale(self.config, layer, record.q.shape[-1])
+        return self.config.get("attention_multiplier") or usual
 
     def mask(self, layer: int, record: AttentionRecord) -> np.ndarray:
         """What may be attended to, (T, T)."""

@@ -18,6 +18,7 @@ SAME = {
     "head_dim": "attention.key_length",
     "max_position_embeddings": "context_length",
     "sliding_window": "attention.sliding_window",
+    "attention_multiplier": "attention.scale",
     "attn_logit_softcapping": "attn_logit_softcapping",
     "final_logit_softcapping": "final_logit_softcapping",
     "is_causal": "attention.causal",

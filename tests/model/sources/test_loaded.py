@@ -187,6 +187,42 @@ SAID: dict[str, tuple[str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
+# What published folders say that their classes do not declare, sizes as those of the small models.
+AS_PUBLISHED: dict[str, dict[str, Any]] = {
+    "gpt2": {"n_ctx": 1024, "output_past": True, "predict_special_tokens": True, "n_special": 0,
+             "task_specific_params": {"text-generation": {"max_length": 50}}, "_num_labels": 1},
+    "llama": {"is_llama_config": True, "rope_interleaved": False, "unsloth_fixed": True,
+              "transformers.js_config": {"dtype": {}}, "torch_dtype": "bfloat16"},
+    "qwen2": {"use_mrope": False, "_name_or_path": "x"},
+    "gemma2": {"cache_implementation": "hybrid", "hidden_act": "gelu_pytorch_tanh",
+               "sliding_window_size": 4},
+    "gemma3": {"cache_implementation": "hybrid", "_sliding_window_pattern": 6, "auto_map": {}},
+    "gpt_oss": {"experts_per_token": 2, "initial_context_length": 4096},
+    "gpt_neox": {"rotary_pct": 0.25, "rotary_emb_base": 10000},
+    "lfm2": {"block_dim": 24, "block_mlp_init_scale": 1.0, "block_norm_eps": 1e-5, "conv_dim": 24,
+             "block_use_swiglu": True, "num_heads": 4, "theta": 1e6, "use_pos_enc": True,
+             "conv_use_xavier_init": True},
+    "phi3": {"full_attn_mod": 1, "interpolate_factor": 1, "lm_head_bias": False},
+    "bert": {"directionality": "bidi", "pooler_fc_size": 768, "pooler_type": "first_token_trans",
+             "gradient_checkpointing": False, "position_embedding_type": "absolute"},
+    "distilbert": {"tie_weights_": True, "output_past": True},
+    "modernbert": {"position_embedding_type": "absolute", "repad_logits_with_grad": False},
+    "albert": {"down_scale_factor": 1, "gap_size": 0, "num_memory_blocks": 0},
+    "t5": {"n_positions": 512, "is_gated_act": False, "tokenizer_class": "T5Tokenizer"},
+    "bart": {"normalize_embedding": True, "static_position_embeddings": False, "save_step": 58,
+             "extra_pos_embeddings": 2, "force_bos_token_to_be_generated": True},
+    "marian": {"normalize_embedding": False, "static_position_embeddings": True,
+               "extra_pos_embeddings": 58101, "add_bias_logits": False},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", AS_PUBLISHED)
+def test_what_published_folders_say_is_known(family: str, tmp_path: Path) -> None:
+    build(family).save_pretrained(tmp_path)
+    edit_json(tmp_path / "config.json", lambda fields: fields.update(AS_PUBLISHED[family]))
+    assert load(tmp_path, "cpu").off == ()
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_what_the_class_passes_over_is_named(name: str, tmp_path: Path) -> None:
     family, said, expected = SAID[name]

@@ -207,19 +207,39 @@ def test_of_a_family_that_is_not_known_a_line_says_so() -> None:
     assert not any("config.json" in check.name for check in model.check(trace))
 
 
+# Keys of a header, numbers of a tensor beside it, and what is red of them under an open Llama.
+LAST = np.array([1.0] * 7 + [4.0], np.float32)
+SHORT = "rope_factors_short.weight"
+HEADERS: list[tuple[dict[str, Any], dict[str, np.ndarray], str]] = [
+    ({"rope.scaling.type": "linear", "rope.scaling.factor": 2.0}, {}, TURNED),
+    ({"rope.scaling.factor": 2.0}, {}, TURNED),
+    ({"rope.scaling.type": "yarn", "rope.scaling.factor": 2.0}, {}, TURNED),
+    ({"rope.scaling.type": "yarn", "rope.scaling.yarn_attn_factor": 1.1}, {}, TURNED),
+    ({"rope.dimension_count": 8}, {}, TURNED),
+    ({"rope.freq_base": 10_100.0}, {}, TURNED),
+    ({}, {"rope_freqs.weight": LAST}, TURNED),
+    ({}, {SHORT: LAST}, TURNED),
+    ({"attention.sliding_window": 2}, {}, MASK),
+    ({"attention.causal": False}, {}, MASK),
+    ({"attention.scale": 0.5}, {}, SCALE),
+    ({"attn_logit_softcapping": 50.0}, {}, CAP),
+    ({"final_logit_softcapping": 50.0}, {}, FINAL),
+    ({"rope.scaling.type": "none", "rope.scaling.factor": 2.0}, {}, ""),
+    ({"rope.scaling.type": "linear", "rope.scaling.factor": 1.0}, {}, ""),
+    ({}, {"rope_freqs.weight": np.ones(8, np.float32)}, ""),
+]
+
+
 def test_a_header_is_read_by_itself(tmp_path: Path) -> None:
     packed(tmp_path / "little.gguf")
     model = load(tmp_path / "little.gguf", "cpu")
     trace = model.trace("the red ball").trace
     names = {check.name for check in model.check(trace) if check.passed}
-    assert "rotation = what its header says" in names and model.declared is not None
-    said = {"general.architecture": "llama", "llama.rope.freq_base": 10_000.0}
-    for more, factors in (
-        ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 2.0}, {}),
-        ({"llama.rope.scaling.factor": 2.0}, {}),
-        ({"llama.rope.dimension_count": 8}, {}),
-        ({}, {"rope_freqs.weight": np.array([1.0] * 7 + [4.0], np.float32)}),
-    ):
-        declared = of_config(as_config({**said, **more}, factors), "its header")
-        (name,) = [x.name for x in replace(model, declared=declared).check(trace) if not x.passed]
-        assert name == f"rotation = what its header says, first in {FIRST}"
+    assert {x.replace("config.json", "its header") for x in (SCALE, CAP, MASK, TURNED)} <= names
+    for more, factors, expected in HEADERS:
+        said = {"general.architecture": "llama", "llama.context_length": 48}
+        said |= {f"llama.{name}": value for name, value in more.items()}
+        declared = of_config(as_config(said, factors))
+        off = [x.name for x in replace(model, declared=declared).check(trace) if not x.passed]
+        wanted = [expected if expected in ("", FINAL) else f"{expected}, first in {FIRST}"]
+        assert off == [x for x in wanted if x], (more, off)
