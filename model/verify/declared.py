@@ -122,17 +122,22 @@ class Declared:
         """What is known of its family."""
         return FAMILIES[self.config["model_type"]]
 
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kind of each layer, where a list says it."""
+        is_listed = self.config["model_type"] in LISTED
+        return (is_listed and self.config.get("layer_types")) or ()
+
     def kind(self, layer: int) -> str:
         """Whether a layer has the window."""
-        given = self.config.get("layer_types") if self.config["model_type"] in LISTED else None
-        if given:
-            return given[layer]
+        if self.kinds:
+            return self.kinds[layer]
         return SLIDING if self.family.slides(self.config, layer) else FULL
 
     def attending(self, n: int) -> list[int]:
-        """The numbers of the layers that attend, of which there are n."""
-        given = self.config.get("layer_types") or [FULL] * n
-        return [layer for layer, kind in enumerate(given) if kind in (FULL, SLIDING)]
+        """The numbers of the layers that attend, of which n ran."""
+        every = enumerate(self.kinds or [FULL] * n)
+        return [layer for layer, kind in every if kind in (FULL, SLIDING)]
 
     def window(self, layer: int) -> int:
         """How many tokens a query of a layer sees, itself included; 0 for all before."""
@@ -188,8 +193,9 @@ def of_config(config: Said, where: str = "config.json") -> Declared | None:
     """What config.json says of attention; None of a family, or in a way, that is not known."""
     if config.get("model_type") not in FAMILIES or config.get("use_bidirectional_attention"):
         return None
-    given = [config.get(name) or {} for name in ("rope_parameters", "rope_scaling")]
-    parts = [x for one in given for x in (one, *one.values()) if isinstance(x, dict)]
+    given = [config.get(name) for name in ("rope_parameters", "rope_scaling")]
+    whole = [one for one in given if isinstance(one, dict)]
+    parts = [x for one in whole for x in (one, *one.values()) if isinstance(x, dict)]
     kinds = {str(x.get("rope_type") or x.get("type") or "default") for x in parts}
     return Declared(config, where) if kinds <= KINDS.keys() else None
 
@@ -207,9 +213,10 @@ def check_declared(
     is_own_mask: whether it ran under its own masks.
     """
     records = trace.attention
-    layers = list(zip(declared.attending(len(records)), records, strict=False))
-    if len(layers) < len(records):
-        return (Check(f"layers that attend = what {declared.where} says", math.inf, 0.0),)
+    said, attending = f"what {declared.where} says", declared.attending(len(records))
+    if len(attending) != len(records):
+        return (Check(f"layers that attend = {said}", math.inf, 0.0),)
+    layers = list(zip(attending, records, strict=True))
     longest = max(len(stream) for stream in trace.streams)
     compared: list[tuple[str, Callable[[int, AttentionRecord], float], float]] = [
         ("scale of scores", lambda n, x: _apart(x.scale, declared.scale(n, x)), EXACT),
@@ -223,7 +230,6 @@ def check_declared(
     ]
     if not is_own_mask:
         compared = [one for one in compared if not one[0].startswith("mask")]
-    said = f"what {declared.where} says"
     last = _apart(final_cap, declared.cap("final"))
     return (
         *(_check(f"{name} = {said}", error, bound, layers) for name, error, bound in compared),
@@ -243,7 +249,7 @@ def _check(
         with np.errstate(all="ignore"):
             try:
                 errors.append(error(layer, record))
-            except (ArithmeticError, LookupError, TypeError, ValueError):
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
                 errors.append(math.inf)
     off = (x for (_, x), one in zip(layers, errors, strict=True) if not one <= bound)
     first = next((f", first in {x.site.address}" for x in off), "")
