@@ -52,7 +52,8 @@ def address(
         from model.sources import converted, transformers  # here, since they load torch
 
         opened = transformers.load(place)
-        print(f"writing a converted copy into {places.copies()} …", file=sys.stderr)
+        if converted.can_keep(opened):
+            print(f"writing a converted copy into {places.copies()} …", file=sys.stderr)
         converted.keep(opened)
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 import torch
+from torch import Tensor
 
 from model.lines import quoted
 from model.memory import free_memory
@@ -29,6 +30,11 @@ def choose_device(setting: str = "auto") -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise ValueError(f"device {quoted(setting)!r} is not supported; use auto, cpu or cuda")
     return device
+
+
+def wide(x: Tensor) -> Tensor:
+    """float64 of a tensor, on the CPU: there are devices, as Apple's, that have no such numbers."""
+    return x.cpu().double()
 
 
 def free_on(device: torch.device) -> float:

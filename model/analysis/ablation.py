@@ -36,6 +36,7 @@ from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
+from model.device import wide
 from model.norms import NoNorm
 from model.tap import Edit, Gradients, attach, set_at
 from model.trace import NEXT, Trace
@@ -259,13 +260,13 @@ class Targets:
 
     def losses(self, logits: Tensor) -> np.ndarray:
         """−ln p in nats of each, (…, N). logits: (…, T, V), of pictures (…, C)."""
-        return self.of(logits).cpu().numpy()
+        return self.of(logits).numpy()
 
     def of(self, logits: Tensor) -> Tensor:
         """`losses` before they leave the graph."""
         rows = logits[..., None, :] if self.name == CLASS else logits
-        own = rows[..., torch.tensor(self.positions), :].double().log_softmax(dim=-1)
-        ids = torch.tensor(self.ids, device=own.device).expand(own.shape[:-1])
+        own = wide(rows[..., torch.tensor(self.positions), :]).log_softmax(dim=-1)
+        ids = torch.tensor(self.ids).expand(own.shape[:-1])
         return -own.gather(-1, ids[..., None])[..., 0]
 
 
@@ -338,7 +339,7 @@ def estimated_costs(
         logits = logits_at(model, given, slice(None), attach(gradients))
         slopes = gradients.of(targets.of(logits).mean())
     values = gradients.values
-    products = {name: (slopes[name] * values[name].detach()).double()[0] for name in values}
+    products = {name: wide(slopes[name] * values[name].detach())[0] for name in values}
     return np.array([-float(products[part.address][part.index].sum()) for part in parts])
 
 

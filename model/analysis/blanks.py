@@ -11,6 +11,7 @@ import torch
 
 from model.adopted.model import AdoptedModel
 from model.architectures.encoder import EncoderTransformer
+from model.device import wide
 from model.masks import causal
 
 MOST_AT_ONCE = 4096  # tokens of a batch
@@ -53,15 +54,15 @@ def predicted_in_turn(
         raise ValueError("the text is empty; give a sentence of at least one token")
     rows = hidden_in_turn(ids, mask_id, n).to(model.device)
     mask = causal(len(ids), device=model.device) if is_causal else None
-    targets = torch.tensor(ids[:n], device=model.device)
+    targets = torch.tensor(ids[:n])
     most = min(MOST_AT_ONCE, MOST_LOGITS // model.config.vocab_size)
     size, losses, right = max(1, most // len(ids)), [], []
-    for places in torch.arange(n, device=model.device).split(size):
+    for places in torch.arange(n).split(size):
         logits = model(rows[places], mask=mask)  # (b, T, V)
         own = logits[torch.arange(len(places)), places]  # (b, V): the row of what is hidden
-        log_probs = own.double().log_softmax(dim=-1)
-        losses.append(-log_probs.gather(1, targets[places, None])[:, 0].cpu())
-        right.append((log_probs.argmax(dim=-1) == targets[places]).cpu())
+        log_probs = wide(own).log_softmax(dim=-1)
+        losses.append(-log_probs.gather(1, targets[places, None])[:, 0])
+        right.append(log_probs.argmax(dim=-1) == targets[places])
     return InTurn(torch.cat(losses).numpy(), torch.cat(right).numpy())
 
 

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from model.analysis.block import tried
 from model.architectures.base import Transformer
+from model.device import wide
 from model.norms import NoNorm
 from model.parts import kind_of_norm
 from model.trace import AttentionRecord
@@ -61,8 +62,8 @@ def _scores(model: Transformer) -> np.ndarray | None:
         if w_v is None:
             return None
         one = sublayers[site.layer]
-        w_v = w_v.double().cpu() @ _folded(one.read, d_model)  # (H, Dh, D)
-        w_out = w_out.double().cpu() @ _folded(one.own_norm, d_model).T  # (H, Dh, D)
+        w_v = wide(w_v) @ _folded(one.read, d_model)  # (H, Dh, D)
+        w_out = wide(w_out) @ _folded(one.own_norm, d_model).T  # (H, Dh, D)
         circuits = w_out @ tokens @ w_v.mT  # (H, Dh, Dh): W_O·W_U·W_E·W_V, the same eigenvalues
         values = torch.linalg.eigvals(circuits)
         scores.append((values.real.sum(-1) / values.abs().sum(-1).clamp_min(1e-300)).numpy())
@@ -72,9 +73,7 @@ def _scores(model: Transformer) -> np.ndarray | None:
 def _product(left: Tensor, right: Tensor) -> Tensor:
     """leftᵀ·right of two tables (V, D), in float64, of many tokens without a copy of the tables."""
     parts = zip(left.split(AT_ONCE), right.split(AT_ONCE), strict=True)
-    return (
-        torch.stack([(one.float().T @ other.float()).double() for one, other in parts]).sum(0).cpu()
-    )
+    return torch.stack([wide(one.float().T @ other.float()) for one, other in parts]).sum(0)
 
 
 def _folded(norm: nn.Module | None, d_model: int) -> Tensor:

@@ -28,6 +28,7 @@ from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
 from model.attention import share_kv_heads
 from model.decoding.kv_cache import KVCache
+from model.device import wide
 from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
 from model.trace import Site
@@ -145,7 +146,7 @@ def _written_lengths(model: Transformer, site: Site, v: Tensor) -> Tensor:
 
 
 def _numpy(value: Tensor) -> np.ndarray:
-    return value.double().cpu().numpy()
+    return wide(value).numpy()
 
 
 # --- arrows -----------------------------------------------------------------------------------

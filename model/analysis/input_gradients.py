@@ -11,6 +11,7 @@ from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at, values_of
 from model.analysis.explanation import Question
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
+from model.device import wide
 from model.tap import Gradients, attach
 
 STEPS = (16, 32, 64, 128, 256, 512)  # of the path, tried until the sum is complete
@@ -47,14 +48,14 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
     ends = _ends(question)
     value, baseline = (_metrics(question, ends[i][None])[0] for i in (1, 0))
     for n_steps in steps:
-        total = torch.zeros(len(ends[0]), dtype=torch.float64, device=ends.device)
+        total = torch.zeros(len(ends[0]), dtype=torch.float64)
         nodes, shares = np.polynomial.legendre.leggauss(n_steps)
         size = max(1, MOST_AT_ONCE // len(ends[0]) // 2)  # a gradient takes twice the time more
         for first in range(0, n_steps, size):
             some = slice(first, first + size)
             total += _along(question, ends, (nodes[some] + 1) / 2, shares[some] / 2)
             yield None
-        result = Integrated(total.cpu().numpy(), value, baseline, n_steps)
+        result = Integrated(total.numpy(), value, baseline, n_steps)
         if result.error <= COMPLETE or n_steps == steps[-1]:
             yield result
             return
@@ -108,6 +109,6 @@ def _along(question: Question, ends: Tensor, places: np.ndarray, shares: np.ndar
         position = question.metric.position
         logits = logits_at(question.model, question.given, position, tap, len(rows))
         slopes = gradients.of(question.metric.of(logits).sum())
-    slope = torch.cat([slopes[f"{name}.embed"].double() for name in question.lengths], dim=1)
-    weights = torch.tensor(shares, device=ends.device)[:, None]
-    return ((slope * (ends[1] - ends[0]).double()).sum(dim=-1) * weights).sum(dim=0)
+    slope = torch.cat([wide(slopes[f"{name}.embed"]) for name in question.lengths], dim=1)
+    weights = torch.tensor(shares)[:, None]
+    return ((slope * wide(ends[1] - ends[0])).sum(dim=-1) * weights).sum(dim=0)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from model.adopted.model import AnyDecoder
+from model.device import wide
 from model.trace import Trace
 from model.verify.check import relative_error
 
@@ -68,7 +69,7 @@ def _lens_at(
 
 def _read_stream(resid: np.ndarray, model: AnyDecoder) -> Tensor:
     """Logits (L, T, V) in float64 of residual streams (L, T, D)."""
-    return model.read_out(torch.tensor(resid, device=model.device)).double()
+    return wide(model.read_out(torch.tensor(resid, device=model.device)))
 
 
 def _lens_rows(logits: Tensor, answers: Tensor, k: int) -> dict[str, np.ndarray]:

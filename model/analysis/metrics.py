@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from model.analysis.probabilities import probabilities
+from model.device import wide
 
 ROUNDINGS = 300  # of the largest logit: the sums of a whole pass, and two digits of what is left
 LOGIT, DIFFERENCE, LOSS = "logit", "difference", "loss"
@@ -44,7 +45,7 @@ class Metric:
                     f"token {token} is not among the {n_tokens} of the vocabulary; give 0 to "
                     f"{n_tokens - 1}"
                 )
-        return METRICS[self.kind](logits.double(), self.answer, self.other)
+        return METRICS[self.kind](wide(logits), self.answer, self.other)
 
 
 def rounding(logits: Tensor) -> float:

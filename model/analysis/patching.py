@@ -28,6 +28,7 @@ from model.analysis.metrics import DIFFERENCE, Metric, rounding, telling_tokens
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
 from model.config import EncoderDecoderConfig
+from model.device import wide
 from model.lines import quoted
 from model.tap import Gradients, Recorder, attach
 
@@ -243,10 +244,10 @@ def estimated(pair: Pair, kept: Kept) -> dict[str, np.ndarray]:
     def row(grid: str, layer: int) -> Tensor:
         address = pair.address(grid, layer)
         difference = kept.source[address] - kept.base[address]
-        return (kept.slopes[address].double() * difference.double())[0].flatten(1).sum(dim=1)
+        return (wide(kept.slopes[address]) * wide(difference))[0].flatten(1).sum(dim=1)
 
     return {
         grid: kept.of_base
-        + torch.stack([row(grid, layer) for layer in range(pair.n_layers)]).cpu().numpy()
+        + torch.stack([row(grid, layer) for layer in range(pair.n_layers)]).numpy()
         for grid in GRIDS
     }

@@ -11,6 +11,7 @@ import torch
 
 from model.analysis.cosine import cosine_similarity
 from model.architectures.base import Transformer
+from model.device import wide
 from model.trace import AttentionRecord, Site
 
 MOST_HEADS = 64
@@ -39,8 +40,8 @@ class Cut(NamedTuple):
 def weights_of(model: Transformer, site: Site) -> Weights:
     """The weights of the heads at a site; ValueError where the model has none there."""
     values, outputs = model.value_weights(site), model.output_weights(site)
-    w_v = None if values is None else values.double().cpu().numpy()
-    return Weights(w_v, outputs.double().cpu().numpy())
+    w_v = None if values is None else wide(values).numpy()
+    return Weights(w_v, wide(outputs).numpy())
 
 
 def contributions(record: AttentionRecord, weights: Weights) -> np.ndarray:

@@ -130,10 +130,15 @@ def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
     loaded = table.open_runnable(arguments.checkpoint, arguments.device)
     if loaded.input_kind == "text":
         _ = loaded.tokenizer  # without one it offers nothing, which is not the reason to tell
-    for text in loaded.off if isinstance(loaded, Adopted) else ():
-        print(f"note: {text}", file=sys.stderr)
+    say_off(loaded)
     _refuse_lacking(loaded, needs)
     return loaded
+
+
+def say_off(loaded: OpenModel) -> None:
+    """A line for each thing that is off with a model."""
+    for text in loaded.off if isinstance(loaded, Adopted) else ():
+        print(f"note: {text}", file=sys.stderr)
 
 
 def open_model(arguments: Namespace) -> OpenModel:

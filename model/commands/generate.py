@@ -140,6 +140,13 @@ def _writing(loaded: Runnable, arguments: Namespace) -> Writing:
         space = space_at_end(tokenizer.token_strings(ids))
         if space:
             print(f"note: {space}", file=sys.stderr)
+        if arguments.slide and ids[:1] and ids[0] in tokenizer.special_ids:
+            start = tokenizer.name(ids[0])
+            print(
+                f"note: a full context drops {start} too, which begins every text of this model; "
+                "after that it writes without it",
+                file=sys.stderr,
+            )
         return Writing(loaded.decoder, ids, loaded.end_ids)
     if arguments.slide:
         raise ValueError("--slide is for texts that go on; a translation ends, leave it out")

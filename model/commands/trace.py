@@ -21,6 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Capture the sentence, write it, check it."""
     loaded = cli.open_model(arguments)
+    cli.say_off(loaded)
     trace = cli.trace_input(loaded, arguments)
     with replacing(arguments.out) as new, new.open("wb") as file:
         write_npz(trace, file)

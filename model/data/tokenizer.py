@@ -255,7 +255,7 @@ def _remedy(text: str) -> str:
     """What to do about a tokenizer.json that the library does not take."""
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "copy it again"
     version = tokenizers.__version__
     return f"it is perhaps of a newer tokenizers (here {version}), else copy it again"

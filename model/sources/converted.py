@@ -1,6 +1,7 @@
 """A converted copy of a file in GGUF, where a person wanted one: it opens without dequantising.
 
-It lies below the home of Headlight, under a name of the file's place and of its size and time.
+It lies below the home of Headlight, under a name of the file's place, of its size and time, and of
+how its header is read.
 """
 
 import hashlib
@@ -21,6 +22,9 @@ from model.sources.adopted import Adopted
 from model.sources.folder import config_in
 from model.sources.handle import OpenModel
 from model.sources.places import copies
+
+# Raised whenever a header or a tokenizer is read in another sense, since a copy holds both.
+READING = 2
 
 
 def kept(file: Path) -> Path | None:
@@ -58,13 +62,13 @@ def keep(loaded: Adopted) -> None:
 
     ValueError where the disk has no room, or it cannot be written.
     """
-    from transformers import AutoTokenizer
+    from model.sources.gguf import reading  # here, since not everybody has what it reads with
 
-    from model.sources import gguf  # here, since not everybody has what it reads with
-
-    if not can_keep(loaded):
+    if not is_gguf(loaded.folder):
+        raise ValueError(f"{loaded.name} is no file in GGUF; no copy is kept of it")
+    if loaded.off:
         raise ValueError(
-            f"{loaded.name} is no file in GGUF that opened whole; no copy is kept of it"
+            f"no copy is kept of {loaded.name}, which would not tell what is off: {loaded.off[0]}"
         )
     if kept(loaded.folder):
         return
@@ -86,8 +90,7 @@ def keep(loaded: Adopted) -> None:
         own = {name: x for name, x in state.items() if name in names}
         save_file(own, new / "model.safetensors", {"format": "pt"})
         (new / "config.json").write_text(json.dumps(config_in(loaded.folder)), encoding="utf-8")
-        with gguf.taken(loaded.folder) as given:
-            AutoTokenizer.from_pretrained(**given, local_files_only=True).save_pretrained(new)
+        reading.tokenizer_of(loaded.folder).save_pretrained(new)
         os.replace(new, folder)
     except (OSError, SafetensorError) as error:
         raise ValueError(f"cannot write {spelled(folder)}: {one_line(str(error))}") from None
@@ -97,5 +100,5 @@ def keep(loaded: Adopted) -> None:
 
 def _place(file: Path) -> Path:
     about = file.stat()
-    said = os.fsencode(file), f"{about.st_size} {about.st_mtime_ns}".encode()
+    said = os.fsencode(file), f"{about.st_size} {about.st_mtime_ns} {READING}".encode()
     return copies() / "-".join(hashlib.sha256(part).hexdigest()[:12] for part in said)

@@ -89,9 +89,9 @@ def about_gguf(file: Path) -> Any:  # noqa: ANN401
             f"files in GGUF need {names}, which is not installed; install it: pip install "
             + " ".join(lacking)
         )
-    from model.sources import gguf  # here, since not everybody has what it reads with
+    from model.sources.gguf import reading  # here, since not everybody has what it reads with
 
-    return gguf.read(file)
+    return reading.read(file)
 
 
 def _as_number(given: dict[str, Any]) -> Any:  # noqa: ANN401

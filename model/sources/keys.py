@@ -36,6 +36,7 @@ WITHOUT_EFFECT = (
      r"|force_bos_token_to_be_generated", "of the tokenizer, or of how a text is written"),
     (r"n_ctx|n_positions|extra_pos_embeddings|seq_len(gth)?|max_(seq_len(gth)?|sequence_length)"
      r"|model_max_length", "how long a text may be"),
+    (r"ep_size|seq_aux|num_steps|custom_pipelines|num_mtp_modules|use_mtp", "of training"),
     (r"directionality|pooler_.*|summary_.*|classifier_.*|num_labels|problem_type"
      r"|predict_special_tokens|num_nextn_predict_layers|mtp_.*", "of parts that are not shown"),
 )  # fmt: skip
@@ -49,6 +50,7 @@ SAME = {
     "hidden_act": "hidden_activation", "hidden_activation": "hidden_act",
     "activation_function": "hidden_act", "sliding_window_size": "sliding_window",
     "norm_eps": "layer_norm_eps", "layer_norm_epsilon": "norm_epsilon",
+    "layer_norm_eps": "norm_eps",
     "block_norm_eps": "norm_eps", "experts_per_token": "num_experts_per_tok",
     "theta": "rope_theta", "rope_pct": "partial_rotary_factor",
     "rope_percentage": "partial_rotary_factor", "tie_weights_": "tie_word_embeddings",
@@ -59,7 +61,7 @@ NEUTRAL: dict[str, object] = {
     "down_scale_factor": 1, "full_attn_mod": 1, "interpolate_factor": 1, "factor": 1,
     "partial_rotary_factor": 1, "position_embedding_type": "absolute", "block_use_swiglu": True,
     "use_pos_enc": True, "mlp_type": "default", "norm_type": "layer_norm",
-    "scale_attn_weights": True,
+    "scale_attn_weights": True, "normalization_function": "rmsnorm",
 }  # fmt: skip
 # or because all of the family do.
 OF_FAMILY: dict[str, dict[str, object]] = {
@@ -71,6 +73,13 @@ OF_FAMILY: dict[str, dict[str, object]] = {
     "pegasus": {
         "static_position_embeddings": True, "normalize_before": True, "add_final_layer_norm": True,
     },
+    "deepseek_v3": {
+        "scoring_func": "sigmoid", "topk_method": "noaux_tc", "moe_layer_freq": 1,
+    },
+    "minimax_m2": {
+        "scoring_func": "sigmoid", "use_qk_norm": True, "qk_norm_type": "per_layer",
+        "use_routing_bias": True,
+    },
     "starcoder2": {"activation_function": "gelu"},  # in the published ones, beside hidden_act
 }  # fmt: skip
 WINDOWS, GATE = ("sliding_window", "max_window_layers"), "use_sliding_window"
@@ -81,7 +90,8 @@ ROTATION = {  # old names, which become rope_parameters
 # What each kind of rotation takes; the default one a share only where the model reads it.
 DEFAULT = {"rope_type", "type", "rope_theta"}
 SCALED = {*DEFAULT, "factor", "partial_rotary_factor"}
-STRETCHED = {*SCALED, "original_max_position_embeddings", "attention_factor"}
+TRAINED = {"finetuned"}  # tells how a model was trained
+STRETCHED = {*SCALED, *TRAINED, "original_max_position_embeddings", "attention_factor"}
 TAKEN = {
     "linear": SCALED,
     "dynamic": SCALED,
@@ -119,6 +129,7 @@ def _unknown(said: Mapping[str, Any], config: Any, read: Set[str]) -> Iterator[s
     """The keys, each with its value, that a config keeps beside what its class declares."""
     kept, rotation = vars(config), vars(config).get("rope_parameters") or {}
     declared = {field.name for field in fields(config)}
+    declared |= {*config.attribute_map, *config.attribute_map.values()}
     for key in (key for key in said if key in kept):
         if isinstance(said[key], dict) and hasattr(kept[key], "model_type"):  # of a part
             inside = _read_in([kept[key]], OF_CONFIG)
@@ -137,15 +148,17 @@ def _unknown(said: Mapping[str, Any], config: Any, read: Set[str]) -> Iterator[s
 def _changes_nothing(key: str, said: Mapping[str, Any], config: Any) -> bool:  # noqa: ANN401
     """Whether a key that is not read is known to change nothing, or says what is done anyway."""
     value, of_family = said[key], OF_FAMILY.get(str(said.get("model_type")), {})
-    if not value or _WITHOUT.fullmatch(key) or (key in WINDOWS and said.get(GATE) is False):
-        return True
-    known = (vars(config).get("rope_parameters") or {}) | vars(config)
     anyway = [table[key] for table in (NEUTRAL, of_family) if key in table]
-    anyway.append(known.get(SAME.get(key, "")))
-    width, heads = (getattr(config, name, None) for name in ("hidden_size", "num_attention_heads"))
-    if key == "head_dim" and isinstance(width, int) and isinstance(heads, int):
-        anyway.append(width // heads)
-    return value in anyway
+    if value is None or (not value and not anyway) or value in anyway:
+        return True
+    if _WITHOUT.fullmatch(key) or (key in WINDOWS and said.get(GATE) is False):
+        return True
+    if key == "head_dim":
+        names = ("hidden_size", "num_attention_heads")
+        width, heads = (getattr(config, name, None) for name in names)
+        return isinstance(width, int) and isinstance(heads, int) and value == width // heads
+    same, kept = SAME.get(key, ""), vars(config)
+    return value in [x[same] for x in (kept, kept.get("rope_parameters") or {}) if same in x]
 
 
 def _unknown_to_rotation(rotation: Mapping[str, Any], known: Set[str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ RULES: dict[str, object] = {
 }
 UNSEEN = Finding(
     "cannot be seen from the files alone: weights exchanged for others of the same shape, some "
-    "that are transposed, another number of heads or another activation in config.json; compare "
+    "that are transposed, another number of heads or another activation; compare "
     "the files with those of the place they came from"
 )
 

@@ -13,6 +13,7 @@ from copy import deepcopy
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import torch
@@ -66,6 +67,7 @@ KINDS["ForImageClassification"] = "vision"
 OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
 OPTIONAL = {"tokenizer.json", "target_vocab.json"}
 LOST_COPY = "its converted copy could not be read, so the file itself was; the copy is removed"
+_BUILDING = Lock()  # the library builds without memory in all threads at once, where one does
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
 
 
@@ -240,7 +242,7 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
 
 def _read(kind: Any, folder: Path, where: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
     packed = _transformers().GgufConfig(dequantize=True) if is_gguf(where) else None
-    with in_one_line(folder, "it cannot be opened"), _place(where) as place:
+    with in_one_line(folder, "it cannot be opened"), _place(where) as place, _BUILDING:
         return kind.from_pretrained(
             **place,
             quantization_config=packed,
@@ -260,9 +262,9 @@ def _read(kind: Any, folder: Path, where: Path) -> tuple[Any, dict[str, Any]]:  
 def _place(folder: Path) -> Iterator[dict[str, Any]]:
     """Where `from_pretrained` has the weights from, or the weights."""
     if is_gguf(folder):
-        from model.sources import gguf  # here, as in `about_gguf`
+        from model.sources.gguf import reading  # here, as in `about_gguf`
 
-        with gguf.taken(folder) as place:
+        with reading.taken(folder) as place:
             yield place
     else:
         weights = nanogpt.weights(folder)
@@ -361,15 +363,17 @@ def _of_index(folder: Path) -> Iterator[Finding]:
 
 
 def _of_gguf(file: Path, inner: nn.Module) -> Iterator[Finding]:
-    """How a file in GGUF keeps its weights, and whether all of them became the model's."""
+    """How a file in GGUF keeps its weights, and what of it has no place in the model."""
     if about := about_gguf(file):
+        from model.sources.gguf import tensors  # here, as in `about_gguf`
+
         kinds = Counter(tensor.dtype for tensor in about.stored.values())
         said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.most_common())
         yield Finding(f"{about.weights}: its tensors are {said}, and all are float32 here")
-        n_stored, n_own = n_numbers(about.stored), sum(x.numel() for x in inner.parameters())
-        if n_stored != n_own:
-            text = f"the file has {n_stored:,} numbers, and the model {n_own:,}"
-            yield Finding(f"{text}: transformers took the others for none of its weights")
+        yield from (Finding(odd, is_off=True) for odd in about.odd)
+        if lost := tensors.lost(file, inner):
+            text = "no place in the model that its header means"
+            yield Finding(f"{text}: its tensors {named(lost)}", is_off=True)
 
 
 def _of_code(config: dict[str, Any], kind: type) -> Iterator[Finding]:
@@ -402,8 +406,10 @@ def _tokenizer(
             with suppress(Exception):  # a damaged copy; the file has it, too
                 own = hf.PreTrainedTokenizerFast.from_pretrained(copy, **options)
                 return _called(own, n_ids, start_id)
-        with in_one_line(folder, "its tokenizer cannot be read"), _place(folder) as place:
-            return _called(hf.AutoTokenizer.from_pretrained(**place, **options), n_ids, start_id)
+        with in_one_line(folder, "its tokenizer cannot be read"):
+            from model.sources.gguf import reading  # here, as in `about_gguf`
+
+            return _called(reading.tokenizer_of(folder), n_ids, start_id)
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
     names = {path.name for path in folder.iterdir() if path.is_file()}
     if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):

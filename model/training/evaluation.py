@@ -14,6 +14,7 @@ from torch import Tensor
 
 from model.architectures.base import Transformer
 from model.data.tokenizer import Tokenizer
+from model.device import wide
 from model.files import MEGABYTE, read_text
 from model.lines import quoted, spelled
 
@@ -165,7 +166,7 @@ def _evaluation(line: object, name: str) -> Evaluation:
 def token_losses(logits: Tensor, targets: Tensor) -> Tensor:
     """−ln p(target) of every token. logits: (B, T, V), targets: (B, T). Returns (B, T) float64."""
     flat = F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), reduction="none")
-    return flat.view(targets.shape).double().cpu()
+    return wide(flat.view(targets.shape))
 
 
 def _binned(sums: Tensor, n_windows: int, bin_size: int) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ NAMES = {
 }  # fmt: skip
 # Whose scale no header says: that of the width of a head, but of these depths of embedding / heads.
 BY_DEPTH = {"gemma2": 46, "gemma3": 62}
+PERIODS, UNSAID = {"gemma2": 2, "gemma3": 6}, {"gemma3"}  # without a word no layer slides
 SAME = {
     "head_dim": "attention.key_length",
     "max_position_embeddings": "context_length",
@@ -43,12 +44,12 @@ def as_config(said: Mapping[str, Any], factors: Mapping[str, np.ndarray]) -> dic
     config |= {"model_type": NAMES.get(family, family), "use_sliding_window": True}
     config |= {"rope_theta": config.get("rope_theta", 10_000.0), "max_window_layers": 0}
     config.setdefault("sliding_window", None)
-    pattern = own.get("attention.sliding_window_pattern")
-    if isinstance(pattern, list):
+    for cap in ("attn_logit_softcapping", "final_logit_softcapping"):
+        if cap in config:
+            config[cap] = config[cap] or None
+    if slides := _sliding(family, own, config["sliding_window"]):
         kinds = ("full_attention", "sliding_attention")
-        config["layer_types"] = [kinds[bool(slides)] for slides in pattern]
-    elif pattern:
-        config["sliding_window_pattern"] = pattern
+        config["layer_types"] = [kinds[bool(x)] for x in slides]
     width = own.get("attention.key_length")
     if own.get("block_count") == BY_DEPTH.get(family, -1):
         width = own["embedding_length"] / own["attention.head_count"]
@@ -58,23 +59,36 @@ def as_config(said: Mapping[str, Any], factors: Mapping[str, np.ndarray]) -> dic
     return config
 
 
+def _sliding(family: str, own: Mapping[str, Any], window: object) -> list[bool]:
+    """Which layers see a window, of families of which not all do: each but the last of a period."""
+    pattern, depth = own.get("attention.sliding_window_pattern"), own.get("block_count", 0)
+    if isinstance(pattern, list):
+        return pattern
+    if family not in PERIODS:
+        return []
+    period = PERIODS[family] if pattern is None else pattern
+    is_windowed = bool(window) or family not in UNSAID
+    return [is_windowed and (not period or n % period < period - 1) for n in range(depth)]
+
+
 def _scaling(
     own: Mapping[str, Any], config: Mapping[str, Any], factors: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
     """How the rotation is scaled, as transformers has it in rope_scaling."""
-    given = {
-        x: own.get(f"rope.scaling.{name}") for x, names in OF_SCALING.items() for name in names
+    scaling = {
+        x: own[f"rope.scaling.{name}"]
+        for x, names in OF_SCALING.items()
+        for name in names
+        if f"rope.scaling.{name}" in own
     }
-    scaling = {name: value for name, value in given.items() if value is not None}
-    factor = scaling.get("factor") or own.get("rope.scale_linear")
-    kind = own.get("rope.scaling.type") or ("linear" if factor else "default")
-    scaling |= {"rope_type": kind, "n_turned": own.get("rope.dimension_count")}
-    if FREE in factors:
-        by = (factors[FREE] * (factor if kind == "linear" else 1)).tolist()
-        scaling |= {"rope_type": "longrope", "short_factor": by, "long_factor": by}
-        scaling["attention_factor"] = 1.0
-    elif SHORT in factors:
-        long = factors.get(LONG, factors[SHORT]).tolist()
-        scaling |= {"rope_type": "longrope", "short_factor": factors[SHORT].tolist()}
-        scaling["long_factor"] = long
+    factor = scaling.get("factor") or own.get("rope.scale_linear") or 1.0
+    kind = own.get("rope.scaling.type") or "linear"
+    scaling |= {"rope_type": kind, "n_turned": own.get("rope.dimension_count"), "factor": factor}
+    if factors and kind != "yarn":
+        whole = factor if kind == "linear" else 1.0
+        short, long = (factors.get(x, factors.get(FREE)) for x in (SHORT, LONG))
+        lists = {"short_factor": short, "long_factor": long}
+        scaling |= {x: (by * whole).tolist() for x, by in lists.items() if by is not None}
+        usual = own.get("rope.scaling.attn_factor", 1.0)
+        scaling |= {"rope_type": "longrope", "attention_factor": usual}
     return scaling

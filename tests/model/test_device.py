@@ -1,11 +1,14 @@
 """Protects the choice of a device: what this machine lacks is refused with a remedy."""
 
+import re
+from pathlib import Path
 from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
 import torch
 
+from model import device
 from model.device import choose_device, has_fast_bfloat16, one_thread
 
 
@@ -70,3 +73,21 @@ def test_one_thread_is_left_as_it_was_by_those_who_overlap() -> None:
         assert (torch.get_num_threads(), seen) == (3, [3])
     finally:
         torch.set_num_threads(before)
+
+
+# Where tensors are the CPU's anyway: of what draws tokens, was numpy, or is built there.
+ON_THE_CPU = {
+    "decoding/beam.py", "decoding/filters.py", "decoding/writing.py", "analysis/depth.py",
+    "analysis/probabilities.py", "analysis/positions.py", "positions.py",
+}  # fmt: skip
+
+
+def test_what_a_model_gave_is_moved_before_it_is_widened() -> None:
+    """Not each device has float64: a model in memory may be on one of Apple's."""
+    room = Path(device.__file__).parent
+    found = {
+        str(path.relative_to(room))
+        for path in room.rglob("*.py")
+        if re.search(r"(?<!\.cpu\(\))\.double\(\)", path.read_text("utf-8"))
+    }
+    assert found == ON_THE_CPU

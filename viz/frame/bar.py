@@ -172,7 +172,8 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
             f"{_how_checked(view)} Errors are the largest difference found, relative to the "
-            "largest value where above one. Red: a check failed, and its line says what is off."
+            "largest value where above one. Red: a check failed; what was found when "
+            "the model was opened stands below."
         )
         verdicts.checks_table(checks)
         _show_report(view)

@@ -26,6 +26,7 @@ from model.analysis.paths.terms import (
     V,
 )
 from model.attention import attention_pattern
+from model.device import wide
 from model.tap import Gradients, attach
 from model.work import Work
 
@@ -164,7 +165,7 @@ def _of_raised(pattern: Tensor, says: Tensor, raised: Tensor) -> Tensor:
 
 
 def _numpy(value: Tensor) -> np.ndarray:
-    return value.double().cpu().numpy()
+    return wide(value).numpy()
 
 
 # --- exact --------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import gguf
 import pytest
 import tokenizers
 import torch
@@ -50,7 +49,7 @@ DECODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "olmo": ("OlmoConfig", "OlmoForCausalLM", {**WIDE, "pad_token_id": 0, "eos_token_id": 1}),
     "mixtral": ("MixtralConfig", "MixtralForCausalLM", {**GROUPED, "num_local_experts": 3}),
     "smollm3": ("SmolLM3Config", "SmolLM3ForCausalLM", {**GROUPED, "no_rope_layers": [0, 1, 0]}),
-    "granite": ("GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM", {
+    "granite_hybrid": ("GraniteMoeHybridConfig", "GraniteMoeHybridForCausalLM", {
         **WIDE, "num_key_value_heads": 2, "pad_token_id": 0, "layer_types": ["attention"] * 3,
         "position_embedding_type": None, "shared_intermediate_size": 40, "num_local_experts": 0,
         "mamba_n_heads": 4, "mamba_d_head": 12}),
@@ -101,6 +100,20 @@ UNEVEN: dict[str, tuple[str, str, dict[str, Any]]] = {
         "qk_rope_head_dim": 4, "qk_nope_head_dim": 6, "n_routed_experts": 4, "n_group": 1,
         "topk_group": 1, "num_experts_per_tok": 2, "moe_intermediate_size": 12}),
 }  # fmt: skip
+# Decoders that are tried as files in GGUF alone.
+IN_FILES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "qwen2_moe": ("Qwen2MoeConfig", "Qwen2MoeForCausalLM", {
+        **WIDE, "num_key_value_heads": 2, "num_experts": 3, "num_experts_per_tok": 2,
+        "moe_intermediate_size": 12, "shared_expert_intermediate_size": 20}),
+    "qwen3_moe": ("Qwen3MoeConfig", "Qwen3MoeForCausalLM", {
+        **GROUPED, "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 12}),
+    "stablelm": ("StableLmConfig", "StableLmForCausalLM", {**WIDE, "num_key_value_heads": 2}),
+    "starcoder2": ("Starcoder2Config", "Starcoder2ForCausalLM", {
+        **WIDE, "num_key_value_heads": 2}),
+    "nemotron": ("NemotronConfig", "NemotronForCausalLM", {**WIDE, "num_key_value_heads": 2}),
+    "minimax_m2": ("MiniMaxM2Config", "MiniMaxM2ForCausalLM", {
+        **GROUPED, "num_local_experts": 3, "num_experts_per_tok": 2, "rotary_dim": 6}),
+}  # fmt: skip
 ENCODERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "bert": ("BertConfig", "BertForMaskedLM", WIDE),
     "roberta": ("RobertaConfig", "RobertaForMaskedLM", {**WIDE, "max_position_embeddings": 50}),
@@ -128,7 +141,7 @@ FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
 
 def build(family: str, seed: int = 7, **changes: object) -> Any:  # noqa: ANN401
     """A model of a family, the weights of a seed; no weight is left at zero or one."""
-    config_name, model_name, sizes = (FAMILIES | HYBRIDS | LENGTHS | UNEVEN)[family]
+    config_name, model_name, sizes = (FAMILIES | HYBRIDS | LENGTHS | UNEVEN | IN_FILES)[family]
     torch.manual_seed(seed)
     config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
     model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")
@@ -235,57 +248,6 @@ def saved(
     build(family, vocab_size=vocab_size, **changes).save_pretrained(folder)
     tokens(vocab_size, start, end).save_pretrained(folder)
     return folder
-
-
-LLAMA = {
-    "num_hidden_layers": 2, "hidden_size": 32, "intermediate_size": 64, "head_dim": 16,
-    "rms_norm_eps": 1e-6, "tie_word_embeddings": False,
-}  # fmt: skip
-
-
-def packed(file: Path, kind: str = "Q8_0", architecture: str = "llama", **said: object) -> Any:  # noqa: ANN401
-    """Write a llama of random weights in GGUF, as llama.cpp does, and give what was written.
-
-    kind: of its matrices. said: what its header says besides. Rows of q and k lie there as pairs.
-    """
-    own = json.loads(tokens().backend_tokenizer.to_str())["model"]
-    model = build("llama", vocab_size=len(own["vocab"]), **LLAMA)
-    config, writer = model.config, gguf.GGUFWriter(file, architecture)
-    writer.add_context_length(48)
-    writer.add_block_count(config.num_hidden_layers)
-    writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
-    writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    writer.add_rope_dimension_count(config.head_dim)
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_tokenizer_model("gpt2")
-    writer.add_token_list(list(own["vocab"]))
-    writer.add_token_types([3 if name == "</s>" else 1 for name in own["vocab"]])
-    writer.add_token_merges([" ".join(pair) for pair in own["merges"]])
-    writer.add_eos_token_id(own["vocab"]["</s>"])
-    for name, value in said.items():
-        writer.add_uint32(name, value) if isinstance(value, int) else writer.add_string(name, value)
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
-    for name, weight in model.named_parameters():
-        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
-        n, held = heads.get(name.split(".")[-2]), gguf.GGMLQuantizationType.F32
-        laid = weight.data.unflatten(0, (n, 2, -1)).transpose(1, 2).flatten(0, 2) if n else weight
-        numbers = laid.detach().contiguous().numpy()
-        if weight.ndim == 2:
-            held = gguf.GGMLQuantizationType[kind]
-            numbers = gguf.quantize(numbers, held)
-            kept = torch.from_numpy(gguf.dequantize(numbers, held))
-            back = kept.unflatten(0, (n, -1, 2)).transpose(1, 2).flatten(0, 2) if n else kept
-            weight.data = back.contiguous()
-        writer.add_tensor(f"{names.get_name(name.removesuffix('.weight'))}.weight", numbers,
-                          raw_dtype=held)  # fmt: skip
-    for write in (writer.write_header_to_file, writer.write_kv_data_to_file):
-        write()
-    writer.write_tensors_to_file()
-    writer.close()
-    return model
 
 
 def _merges() -> dict[str, str]:

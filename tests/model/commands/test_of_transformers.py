@@ -17,7 +17,8 @@ from model.decoding.writing import write
 from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
-from tests.model.adopted.families import build, packed, saved, tokens
+from tests.model.adopted.families import build, saved, tokens
+from tests.model.adopted.gguf_files import written
 from tests.model.builders import edit_json
 from tests.model.conftest import Command, Result
 
@@ -31,7 +32,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     place = tmp_path_factory.mktemp("some")
     if family != "gguf":
         return saved(place / "mine", family, start=start)
-    packed(place / "mine.gguf")
+    written(place / "mine.gguf", "llama", kind="Q8_0")
     return place / "mine.gguf"
 
 
@@ -71,6 +72,14 @@ def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> 
     written = model.generate(ids, do_sample=False, max_new_tokens=6)[0]
     assert TEXT + answer["continuation"] == tokenizer.decode(written, skip_special_tokens=True)
     assert answer["new_tokens"] == len(written) - ids.shape[1]
+
+
+def test_that_a_window_drops_the_start_of_a_text_is_told(folder: Path, command: Command) -> None:
+    asked = ("--checkpoint", folder, "--prompt", TEXT, "--max-new-tokens", 2)
+    slid, stopped = (command(generate, *asked, *more) for more in (["--slide"], []))
+    begins = "note: a full context drops <s> too, which begins every text of this model; "
+    assert [line.startswith(begins) for line in slid.err] == [True] * folder.is_dir()
+    assert (slid.code, stopped.code, stopped.err) == (0, 0, [])
 
 
 @pytest.mark.parametrize("name", ["generation_config.json", "config.json"])
@@ -123,7 +132,8 @@ def test_rules_of_a_folder_that_choose_a_token_are_named(tmp_path: Path, command
         result = command(generate, *asked)
         written.append(json.loads(result.out[-1])["continuation"])
         says = [f"note: its folder sets {', '.join(given)}, by which it writes: a token"]
-        assert [line.partition(" need not")[0] for line in result.err] == says[: len(given)]
+        of_folder = [x.partition(" need not")[0] for x in result.err if "its folder" in x]
+        assert of_folder == says[: len(given)]
     assert written[0] != written[1]
     assert any(one.text in result.err[0] for one in load(folder, "cpu").report)
 

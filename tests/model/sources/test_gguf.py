@@ -1,8 +1,12 @@
 """Protects files in GGUF: they open as folders do, or one line says why not, before any weight."""
 
+import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,29 +14,37 @@ import tokenizers
 import torch
 import transformers as hf
 from safetensors.torch import load_file, save
+from tokenizers import pre_tokenizers
 
 from headlight import opening
 from model.__main__ import main
+from model.commands import check
 from model.files import GGUF
-from model.sources import converted, gguf, places, table
+from model.sources import converted, places, table
 from model.sources.folder import refuse_unopenable
+from model.sources.gguf import reading, tokenizer
+from model.sources.keys import passed_over
 from model.sources.places import HOME, WHERE
 from model.sources.table import open_named, open_runnable
 from model.sources.transformers import get_ready
-from tests.model.adopted.families import packed
+from model.verify.check import relative_error
+from tests.model.adopted.families import tokens
+from tests.model.adopted.gguf_families import GGUF_FAMILIES
+from tests.model.adopted.gguf_files import written
+from tests.model.conftest import Command
 
 TEXT = "the red ball gave a dog"
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    packed(tmp_path / "little.Q8_0.gguf")
+    written(tmp_path / "little.Q8_0.gguf", "llama", kind="Q8_0")
     return tmp_path / "little.Q8_0.gguf"
 
 
 @pytest.mark.parametrize("kind", ["Q8_0", "Q4_1", "BF16"])
 def test_logits_are_those_of_the_model_that_was_written(kind: str, tmp_path: Path) -> None:
-    expected = packed(tmp_path / "little.gguf", kind)
+    expected = written(tmp_path / "little.gguf", "llama", kind=kind)
     model = open_runnable(str(tmp_path / "little.gguf"), "cpu")
     assert model.off == ()
     trace = model.trace(TEXT).trace
@@ -49,11 +61,193 @@ def test_logits_are_those_of_the_model_that_was_written(kind: str, tmp_path: Pat
     np.testing.assert_allclose(patterns, torch.cat(found.attentions), atol=1e-6)
 
 
+@pytest.mark.parametrize("family", GGUF_FAMILIES)
+def test_a_file_of_each_family_opens_as_the_model_that_was_written(
+    family: str, tmp_path: Path
+) -> None:
+    expected = written(file := tmp_path / "little.gguf", family)
+    model = open_runnable(str(file), "cpu")
+    assert model.off == ()
+    given = {"input_ids": (ids := torch.randperm(250, generator=torch.manual_seed(3))[None, :40])}
+    if expected.config.is_encoder_decoder:
+        given["decoder_input_ids"] = ids[:, 5:30]
+    with torch.inference_mode():
+        theirs = expected(**given, use_cache=False)
+        ours = model.model(tuple(given.values()) if len(given) > 1 else ids)
+    assert relative_error(ours.numpy(), theirs.logits.numpy()) < 1e-5
+    assert [*passed_over(reading.read(file).config, model.model.inner)] == []
+    loaded = open_named(str(file), "cpu")
+    assert all(one.passed for one in loaded.check(loaded.trace(f"{TEXT} {TEXT}").trace))
+
+
+# Ways of a header that mean what another one does, with what the model in memory has for it.
+ALIKE_HEADERS: list[tuple[str, dict[str, Any]]] = [
+    ("llama linear", {"without": ["llama.rope.scaling.type", "llama.rope.scaling.factor"],
+                      "header": {"llama.rope.scale_linear": 4.0}}),
+    ("llama3", {"header": {"llama.rope.scaling.type": "linear"}}),
+    ("gemma3", {"header": {"gemma3.final_logit_softcapping": 0.0},
+                "final_logit_softcapping": None}),
+    ("gemma3", {"without": ["gemma3.attention.sliding_window"],
+                "layer_types": ["full_attention"] * 7}),
+    ("gemma3", {"header": {"gemma3.attention.sliding_window_pattern": 0},
+                "layer_types": ["sliding_attention"] * 7}),
+    ("qwen3", {"header": {"qwen3.attention.head_count_kv": [2, 2, 2]}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "given"), ALIKE_HEADERS)
+def test_a_header_says_the_same_in_other_words(
+    family: str, given: dict[str, Any], tmp_path: Path
+) -> None:
+    expected = written(file := tmp_path / "little.gguf", family, **given)
+    loaded = open_named(str(file), "cpu")
+    trace = loaded.trace(f"{TEXT} {TEXT}").trace
+    with torch.inference_mode():
+        logits = expected(torch.tensor([trace.ids.tolist()])).logits[0]
+    assert relative_error(trace.output, logits.numpy()) < 1e-5
+    assert loaded.off == () and all(one.passed for one in loaded.check(trace))
+
+
+def test_files_are_read_at_once_and_the_packages_are_as_before(tmp_path: Path) -> None:
+    own = [getattr(module, name) for module, name, _ in reading._quicker()]
+    for name in ("llama", "qwen2"):
+        written(tmp_path / name, name)
+    inside, outside = Event(), Event()
+
+    def hold() -> None:
+        with reading.taken(tmp_path / "qwen2"):
+            inside.set()
+            outside.wait()
+
+    other = Thread(target=hold)
+    with reading.taken(tmp_path / "llama"):
+        other.start()
+        inside.wait()
+    assert [getattr(module, name) for module, name, _ in reading._quicker()] != own
+    outside.set()
+    other.join()
+    assert [getattr(module, name) for module, name, _ in reading._quicker()] == own
+
+
+NO_PLACE = {"blk.0.attn_q.bias": (64,), "blk.2.ffn_up.weight": (64, 32)}
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (
+            {"beside": {name: np.ones(size, np.float32)}},
+            f"no place in the model that its header means: its tensors {name}",
+        )
+        for name, size in NO_PLACE.items()
+    ]
+    + [
+        ({"header": {"llama.logit_scale": 0.25}}, "says llama.logit_scale = 0.25, which is not"),
+        ({"header": {"llama.rope.scaling.alpha": 1.5}}, "says llama.rope.scaling.alpha = 1.5, wh"),
+        (
+            {"header": {"tokenizer.ggml.pre": "odd"}},
+            "tokenizer.ggml.pre is odd, which is not known",
+        ),
+        ({"without": ["tokenizer.ggml.pre"]}, "it has no tokenizer.ggml.pre: text may be cut into"),
+    ],
+)
+def test_what_has_no_place_is_named_and_check_ends_with_one(
+    given: dict[str, Any], named: str, tmp_path: Path, command: Command
+) -> None:
+    written(tmp_path / "little.gguf", "llama", **given)
+    result = command(check, "--checkpoint", tmp_path / "little.gguf")
+    off = [line for line in result.out if line.startswith("OFF ")]
+    assert len(off) == 1 and named in off[0] and result.code == 1
+
+
+def _cut(file: Path, text: str, **said: object) -> list[str]:
+    """The pieces of a text, whose vocabulary has a word that no merge makes."""
+    model = json.loads(tokens().backend_tokenizer.to_str())["model"]
+    names = [*model["vocab"]][:-1]
+    merges = [" ".join(pair) for pair in model["merges"] if "".join(pair) in names]
+    key = "tokenizer.ggml"
+    more = {f"{key}.tokens": [*names, "abcd"], f"{key}.merges": merges, f"{key}.bos_token_id": 0}
+    written(file, "llama", header={**more, **{f"{key}.{x}": value for x, value in said.items()}})
+    own = open_named(str(file), "cpu").tokenizer
+    return list(own.token_strings(own.encode(text)))
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "expected"),
+    [
+        ({"pre": "llama-bpe"}, "abcd", ["</s>", "abcd"]),
+        ({"pre": "llama-bpe", "add_bos_token": False}, "abcd", ["abcd"]),
+        ({"pre": "gpt-2"}, "abcd", ["a", "b", "c", "d"]),
+        ({"pre": "gpt-2", "add_bos_token": True}, "a", ["</s>", "a"]),
+        ({"pre": "gpt-2", "add_eos_token": True}, "a", ["a", "</s>"]),
+    ],
+)
+def test_what_stands_around_a_text_is_as_llama_cpp_has_it(
+    said: dict[str, object], text: str, expected: list[str], tmp_path: Path
+) -> None:
+    assert _cut(tmp_path / "little.gguf", text, **said) == expected
+
+
+# How kinds split where they differ: digits, what is before them, brackets, quotes, line ends.
+PARTS = "a  12 (1234) 'tis\n\n x=1.5"
+CUTS = {
+    "gpt-2": "a| | 12| (|1234|)| '|tis|\n\n| x|=|1|.|5",
+    "smollm": "a|  |1|2| (|1|2|3|4|)| '|tis|\n\n| x|=|1|.|5",
+    "falcon": "a| | 12| |(|123|4|)| |'|tis|\n\n| x|=|1|.|5",
+    "default": "a| | |12| |(|123|4|)| |'|tis|\n\n| x|=|1|.|5",
+    "bloom": "a| | 12| (|1234|)| 'tis|\n\n| x=1|.|5",
+    "viking": "a| | |1|2| (|1|2|3|4|)| 'tis|\n\n| x=|1|.|5",
+    "deepseek-coder": "a|  |1|2| (|1|2|3|4|)| '|tis|\n|\n| x|=|1|.|5",
+    "glm4": "a| | |12| (|123|4|)| '|tis|\n\n| x|=|1|.|5",
+    "stablelm2": "a| | |1|2| (|1|2|3|4|)| '|tis|\n\n| x|=|1|.|5",
+}
+
+
+@pytest.mark.parametrize("pre", CUTS)
+def test_text_is_split_as_its_kind_does(pre: str, tmp_path: Path) -> None:
+    written(file := tmp_path / "little.gguf", "llama", header={"tokenizer.ggml.pre": pre})
+    model = open_named(str(file), "cpu")
+    assert model.off == ()
+    parts = model.tokenizer.backend.pre_tokenizer.pre_tokenize_str(PARTS)
+    assert (
+        "|".join(part for part, _ in parts).translate({ord("Ġ"): " ", ord("Ċ"): "\n"}) == CUTS[pre]
+    )
+
+
+def test_a_kind_of_one_digit_each_splits_as_its_folder_does() -> None:
+    """Folders of SmolLM2 have `Digits` where the header names a kind."""
+    backend = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.set_split(backend, "smollm")
+    folder = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)]
+    )
+    odd = [
+        " ",
+        "  ",
+        "\n",
+        "12",
+        "3.14",
+        "½",
+        "²",
+        "٣٤",
+        "a",
+        "don't",
+        "é",
+        "日本",
+        "😀",
+        "(",
+        "x = ",
+    ]
+    for one, other, third in itertools.product(odd, repeat=3):
+        text = f"{one}{other}{third}{one}"
+        assert backend.pre_tokenizer.pre_tokenize_str(text) == folder.pre_tokenize_str(text)
+
+
 def test_a_header_is_read_once_and_no_tokenizer_is_copied(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, written, header = [], [], gguf._Header
-    monkeypatch.setattr(gguf, "_Header", lambda place: (read.append(place), header(place))[1])
+    read, written, header = [], [], reading._Header
+    monkeypatch.setattr(reading, "_Header", lambda place: (read.append(place), header(place))[1])
     copy = tokenizers.Tokenizer.to_str
     monkeypatch.setattr(
         "tokenizers.Tokenizer.to_str", lambda *given: (written.append(1), copy(*given))[1]
@@ -96,7 +290,7 @@ def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
     opening.address(str(file), None, keep=True)
     copy = converted.kept(file)
     assert copy is not None and [copy] == list((home / "converted").iterdir())
-    monkeypatch.setattr(gguf, "dequantize", None)  # it is not called
+    monkeypatch.setattr(reading, "dequantize", None)  # it is not called
     again = open_runnable(str(file), "cpu")
     found = again.trace(TEXT).trace
     assert (found.tokens, again.report) == (expected.tokens, first.report)
@@ -111,7 +305,7 @@ def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
         (said,) = {x.text for x in report} - {x.text for x in first.report}
         assert said.startswith("its converted copy could not be read") and not copy.exists()
         converted.keep(first)
-    packed(file, "Q4_1")
+    written(file, "llama", kind="Q4_1")
     assert converted.kept(file) is None  # it is of another file
     copy.with_name(f"{copy.name}.7.new").mkdir()  # of a process that was killed
     converted.keep(open_runnable(str(file), "cpu"))
@@ -133,8 +327,8 @@ def test_no_copy_is_begun_that_has_no_room(file: Path, monkeypatch: pytest.Monke
         converted.keep(open_named(str(file), "cpu"))
 
 
-def _said(**more: object) -> Callable[[Path], object]:
-    return lambda file: packed(file, **more)
+def _said(key: str, value: object) -> Callable[[Path], object]:
+    return lambda file: written(file, "llama", kind="Q8_0", header={key: value})
 
 
 def _bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
@@ -152,10 +346,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut in its tokens": (_bytes(lambda x: x[:3000]), "it may be cut, copy it again"),
     "far too many": (_bytes(lambda x: x[:16] + bytes([255] * 8) + x[24:]), "it may be cut, copy"),
     "version": (_bytes(lambda x: GGUF + bytes([1, 0, 0, 0]) + x[8:]), "of version 1 of GGUF, and"),
-    "family": (_said(architecture="zork"), "zork is not supported yet.; open the model that it"),
-    "part": (_said(**{"split.count": 3}), "one of 3 parts; join them and open what you get: ll"),
-    "adapter": (_said(**{"general.type": "adapter"}), "holds no model but its adapter; open the"),
-    "too deep": (_said(**{"llama.block_count": 10**6}), "1,000,000 layers, and its weights are 21"),
+    "family": (
+        _said("general.architecture", "zork"),
+        "zork is no architecture that is opened from GGUF; these are: gemma2, gemma3, ",
+    ),
+    "part": (_said("split.count", 3), "one of 3 parts; join them and open what you get: ll"),
+    "adapter": (_said("general.type", "adapter"), "holds no model but its adapter; open the"),
+    "too deep": (_said("llama.block_count", 10**6), "1,000,000 layers, and its weights are 21"),
 }
 
 

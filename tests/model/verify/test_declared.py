@@ -22,7 +22,9 @@ from model.verify.angles import KINDS, Scaling
 from model.verify.declared import FAMILIES, of_config
 from model.verify.header import as_config
 from tests.model.adopted import families
-from tests.model.adopted.families import GROUPED, WIDE, build, given, packed
+from tests.model.adopted.families import GROUPED, WIDE, build, given
+from tests.model.adopted.gguf_families import THETA
+from tests.model.adopted.gguf_files import written
 
 SCALE, CAP, MASK, TURNED, FINAL = (
     f"{name} = what config.json says"
@@ -231,17 +233,21 @@ HEADERS: list[tuple[dict[str, Any], dict[str, np.ndarray], str]] = [
     ({"rope.scaling.type": "none", "rope.scaling.factor": 2.0}, {}, ""),
     ({"rope.scaling.type": "linear", "rope.scaling.factor": 1.0}, {}, ""),
     ({}, {"rope_freqs.weight": np.ones(8, np.float32)}, ""),
+    ({"rope.scaling.type": "linear"}, {"rope_freqs.weight": np.ones(8, np.float32)}, ""),
+    ({"attn_logit_softcapping": 0.0, "final_logit_softcapping": 0.0}, {}, ""),
+    ({"rope.scale_linear": 2.0}, {}, TURNED),
 ]
 
 
 def test_a_header_is_read_by_itself(tmp_path: Path) -> None:
-    packed(tmp_path / "little.gguf")
+    written(tmp_path / "little.gguf", "llama")
     model = load(tmp_path / "little.gguf", "cpu")
     trace = model.trace("the red ball").trace
     names = {check.name for check in model.check(trace) if check.passed}
     assert {x.replace("config.json", "its header") for x in (SCALE, CAP, MASK, TURNED)} <= names
     for more, factors, expected in HEADERS:
         said = {"general.architecture": "llama", "llama.context_length": 48}
+        said["llama.rope.freq_base"] = THETA
         said |= {f"llama.{name}": value for name, value in more.items()}
         declared = of_config(as_config(said, factors))
         off = [x.name for x in replace(model, declared=declared).check(trace) if not x.passed]

@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources import converted, places
-from tests.model.adopted.families import packed, saved
+from tests.model.adopted.families import saved
+from tests.model.adopted.gguf_files import written
 from tests.viz.apps import control, lines, open_page
 from viz.frame import folder as opening
 from viz.frame.settings import MODEL
@@ -33,7 +34,11 @@ def _given(app: AppTest, place: str) -> AppTest:
     return button.click().run()
 
 
-@pytest.mark.parametrize(("make", "name"), [(saved, "my-gpt2"), (packed, "my.gguf")])
+def _packed(file: Path) -> None:
+    written(file, "llama", kind="Q8_0")
+
+
+@pytest.mark.parametrize(("make", "name"), [(saved, "my-gpt2"), (_packed, "my.gguf")])
 def test_a_folder_or_file_opens_by_its_path(
     make: Callable[[Path], object], name: str, tmp_path: Path
 ) -> None:
@@ -46,7 +51,7 @@ def test_a_folder_or_file_opens_by_its_path(
 
 
 def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None:
-    packed(file := tmp_path / "my.gguf")
+    _packed(file := tmp_path / "my.gguf")
     app = _given(_asked(), str(file)).run()
     assert converted.kept(file) is None
     assert app.button(key="keep-copy").label.startswith("Keep a converted copy (0 MB) so that")
@@ -62,7 +67,7 @@ def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None
 def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
     broken = saved(tmp_path / "broken")
     (broken / "model.safetensors").unlink()
-    packed(cut := tmp_path / "cut.gguf")
+    _packed(cut := tmp_path / "cut.gguf")
     cut.write_bytes(cut.read_bytes()[:-100])
     app = _asked()
     for place, line in {

@@ -36,8 +36,8 @@ def trace_of(family: str) -> Trace:
         capped = {**sizes, "attn_logit_softcapping": 1.0} if family == "gemma2" else sizes
         patch.setitem(families.FAMILIES, family, (config, model, capped))
 
-        def sunk(name: str) -> Any:  # noqa: ANN401
-            made = build(name)
+        def sunk(name: str, seed: int) -> Any:  # noqa: ANN401
+            made = build(name, seed)
             for key, weight in made.named_parameters():
                 if key.endswith("sinks"):
                     weight.data.fill_(2.0)

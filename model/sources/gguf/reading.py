@@ -1,33 +1,45 @@
 """Files in GGUF, as llama.cpp, Ollama and LM Studio keep a model: what they say before a number.
 
-transformers takes them as any other, and makes float32 of each weight. Only a file whose header was
-read whole, and whose tensors all lie in it, is given to it.
+transformers makes float32 of each weight, and puts it in its place; what the header says is read
+here. Only a file whose header was read whole, and whose tensors all lie in it, is given to it.
 """
 
 import math
 import os
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any, cast
 
 import gguf
 import numpy as np
 from gguf import GGUFReader, GGUFValueType, LlamaFileType, dequantize, get_tensor_name_map
 from tqdm import tqdm
+from transformers import PreTrainedModel
 from transformers.integrations.ggml import _gguf_parse_value as parse_value
 
 from model.files import GGUF, StoredTensor, opened
 from model.lines import one_line, quoted, spelled
+from model.sources.gguf import tokenizer
+from model.sources.gguf.families import config_of
+from model.sources.gguf.header import Header
+from model.sources.gguf.shared import FACTORS
 
 VERSIONS = (2, 3)
 MOST_LAYERS = 4096
+PER_LAYER = ("feed_forward_length", "attention.head_count", "attention.head_count_kv")
+ROW = "ffn_gate_inp_shexp.weight"
+BUFFER = ".layer_output_scale"  # without the end that all tensors have, since it is no parameter
+NAMED_AS = {"mistral": "llama"}
+ENDING = {text.encode() for text in tokenizer.ENDS}
+LENGTHS = {len(text) for text in ENDING}
 ROWS = 64  # of a tensor that are dequantised as one, where so many divide it
 PLAIN = {"F16", "BF16", "F32", "F64"}  # kinds of numbers that nothing was lost of
 OWN_FORMAT = "open the model that it was made from, as a folder of transformers"
@@ -35,11 +47,19 @@ OWN_FORMAT = "open the model that it was made from, as a folder of transformers"
 
 @dataclass(frozen=True)
 class About:
-    """A file by its header. `config` is as transformers has it, `kind` what its maker calls it."""
+    """A file by its header. `config` is what transformers takes, `kind` what its maker calls it.
+
+    `said` is the header itself, by its keys; lists with an entry for each token are left empty.
+    `factors` are the numbers of the tensors that say how rotation is scaled, by their names.
+    `odd` is what of it is not known here, in words.
+    """
 
     config: dict[str, Any]
     stored: dict[str, StoredTensor]
     kind: str
+    said: dict[str, Any]
+    factors: dict[str, np.ndarray]
+    odd: tuple[str, ...]
 
     @property
     def weights(self) -> str:
@@ -49,7 +69,24 @@ class About:
 
 
 class _Header(GGUFReader):
-    """The package's reader, which makes six objects of each token: 262,144 take it a minute."""
+    """The package's reader, which makes six objects of each token: 262,144 take it a minute.
+
+    `ends` are the ids of tokens that may end a text. A list of one number for each layer, the same
+    for all, is that number, since the packages work with one; so is a matrix of one row a vector.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.ends: dict[str, int] = {}
+        super().__init__(path)
+        for name, field in self.fields.items():
+            said = self.said(name) if name.endswith(PER_LAYER) else None
+            if isinstance(said, list) and len(set(said)) == 1:
+                kind = field.types[-1]
+                self.fields[name] = field._replace(data=field.data[:1], types=[kind])
+        self.tensors = [
+            x._replace(data=x.data[0]) if x.name.endswith(ROW) and x.data.ndim > 1 else x
+            for x in self.tensors
+        ]
 
     def _get_field_parts(self, orig_offs: int, raw_type: int) -> Any:  # noqa: ANN401
         if raw_type != GGUFValueType.ARRAY:
@@ -58,8 +95,11 @@ class _Header(GGUFReader):
         n, start = int(self._get(orig_offs + 4, np.uint64)[0]), orig_offs + 12
         if item == GGUFValueType.STRING:  # of tokens: how many there are is all that is asked for
             end, content = start, cast("Any", self.data)
-            for _ in range(n):
-                end += 8 + struct.unpack_from("<Q", content, end)[0]
+            for number in range(n):
+                size = struct.unpack_from("<Q", content, end)[0]
+                end += 8 + size
+                if size in LENGTHS and (text := bytes(content[end - size : end])) in ENDING:
+                    self.ends[text.decode()] = number
             return end - orig_offs, [np.empty(0, np.uint8)], [0] * n, [GGUFValueType.ARRAY]
         values = np.asarray(self._get(start, self.gguf_scalar_to_np[item], n))
         if len(values) < n:
@@ -92,7 +132,7 @@ def read(file: Path) -> About:
 def _read(file: Path, _changed: int, size: int) -> About:
     try:
         header = _header(file)
-        n_parts, whole = header.said("split.count") or 1, header.said("general.type") or "model"
+        n_parts, sort = header.said("split.count") or 1, header.said("general.type") or "model"
     except Exception as error:  # whatever the package makes of bytes that mean nothing
         raise ValueError(
             f"{spelled(file)} cannot be read as GGUF in its {size:,} bytes: "
@@ -103,13 +143,22 @@ def _read(file: Path, _changed: int, size: int) -> About:
             f"{spelled(file)} is one of {n_parts} parts; join them and open what you get: "
             "llama-gguf-split --merge FIRST-PART WHOLE.gguf"
         )
-    if whole != "model":
-        raise ValueError(f"{spelled(file)} holds no model but its {quoted(whole)}; {OWN_FORMAT}")
+    if sort != "model":
+        raise ValueError(f"{spelled(file)} holds no model but its {quoted(sort)}; {OWN_FORMAT}")
     stored = {
         x.name: StoredTensor(x.tensor_type.name, tuple(reversed(x.shape.tolist())), int(x.n_bytes))
         for x in header.tensors
     }
-    return About(_config(file), stored, _kind(header, stored))
+    said = {name: header.said(name) for name in header.fields if not name.startswith("GGUF.")}
+    factors = {
+        x.name: _dequantised(x.data, x.tensor_type) for x in header.tensors if x.name in FACTORS
+    }
+    whole = Header(said, stored, factors)
+    try:
+        config = config_of(whole, header.ends)
+    except ValueError as error:
+        raise ValueError(f"{spelled(file)}: {error}; {OWN_FORMAT}") from None
+    return About(config, stored, _kind(header, stored), said, factors, tuple(oddities(whole)))
 
 
 def _header(file: Path | str) -> _Header:
@@ -133,21 +182,12 @@ def _kind(header: _Header, stored: dict[str, StoredTensor]) -> str:
     return counts.most_common(1)[0][0]
 
 
-def _config(file: Path) -> dict[str, Any]:
-    """What transformers makes of the header, with the class that has a head for words."""
-    from transformers import PreTrainedConfig
-    from transformers.models.auto import modeling_auto as auto
-
-    try:
-        with taken(file) as given:
-            config, _ = PreTrainedConfig.get_config_dict(**given)
-    except Exception as error:
-        raise ValueError(
-            f"{spelled(file)} is not read by transformers: {one_line(str(error))}; {OWN_FORMAT}"
-        ) from None
-    family, one = config["model_type"], auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    pair = auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-    return {"architectures": [one.get(family, pair.get(family, ""))], **config}
+def oddities(header: Header) -> Iterator[str]:
+    """What of a header is not known, in words, once a config was made of it."""
+    for name, value in header.unread.items():
+        key = f"{quoted(name)} = {quoted(str(value))}"
+        yield f"its header says {key}, which is not known here: it may mean another model"
+    yield from tokenizer.oddities(header.said)
 
 
 @contextmanager
@@ -157,16 +197,43 @@ def taken(file: Path) -> Iterator[dict[str, Any]]:
     Meanwhile the packages read a header as here, and once; they list the names of a family's
     weights once instead of once for each module, and dequantise many rows at a time.
     """
-    instead = _quicker()
-    own = [(module, name, getattr(module, name)) for module, name, _ in instead]
     with TemporaryDirectory() as nowhere:
+        _Instead.begin()
         try:
-            for place in instead:
-                setattr(*place)
             yield {"pretrained_model_name_or_path": nowhere, "gguf_file": str(file)}
         finally:
-            for place in own:
+            _Instead.end()
+
+
+class _Instead:
+    """What stands in the packages while a file is read, by one thread or by several at once."""
+
+    lock, n, own = Lock(), 0, list[tuple[Any, str, Any]]()
+
+    @classmethod
+    def begin(cls) -> None:
+        """Put it there, unless another thread has."""
+        with cls.lock:
+            if not cls.n:
+                instead = _quicker()
+                cls.own = [(module, name, getattr(module, name)) for module, name, _ in instead]
+                for place in instead:
+                    setattr(*place)
+            cls.n += 1
+
+    @classmethod
+    def end(cls) -> None:
+        """Take it away with the last one."""
+        with cls.lock:
+            cls.n -= 1
+            for place in () if cls.n else cls.own:
                 setattr(*place)
+
+
+def tokenizer_of(file: Path) -> Any:  # noqa: ANN401
+    """See `tokenizer.build`."""
+    with taken(file):
+        return tokenizer.build(file, read(file).said)
 
 
 def _quicker() -> list[tuple[Any, str, Any]]:
@@ -179,8 +246,26 @@ def _quicker() -> list[tuple[Any, str, Any]]:
         (gguf, "dequantize", _dequantised),
         (reading, "tqdm", _watched),
         (reading, "_gguf_parse_value", _parsed),
+        (reading, "get_gguf_hf_weights_map", _named_as(reading.get_gguf_hf_weights_map)),
         (header, "_mapped", lambda file: np.memmap(file, np.uint8, "r").view(np.ndarray)),
     ]
+
+
+def _named_as(own: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
+    """Its names of weights, with those families that llama.cpp has under another's name."""
+
+    def names(
+        model: PreTrainedModel,
+        processor: object,
+        model_type: str | None = None,
+        num_layers: int | None = None,
+        qual_name: str = "",
+    ) -> dict[str, str]:
+        kind = model_type or NAMED_AS.get(model.config.model_type)
+        table = own(model, processor, kind, num_layers, qual_name)
+        return {f"{x}.weight" if x.endswith(BUFFER) else x: name for x, name in table.items()}
+
+    return names
 
 
 def _dequantised(data: np.ndarray, kind: Any) -> np.ndarray:  # noqa: ANN401
