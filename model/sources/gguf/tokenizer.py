@@ -142,11 +142,21 @@ def build(file: Path, said: Said) -> Any:  # noqa: ANN401
     if beyond := [i for i in ids.values() if i is not None and not 0 <= i < n_tokens]:
         raise ValueError(f"a special token has id {beyond[0]:,}, and there are {n_tokens:,} tokens")
     special = {name: None if i is None else lists["tokens"][i] for name, i in ids.items()}
-    own = PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+    own = PreTrainedTokenizerFast(tokenizer_object=_Uncopied(backend), **special)
     own.add_bos_token, own.add_eos_token = _around(said)
     if template := said.get("tokenizer.chat_template"):
         own.chat_template = template
     return own
+
+
+class _Uncopied:
+    """A tokenizer whose copy it is itself: the library copies it, which takes seconds."""
+
+    def __init__(self, backend: Tokenizer) -> None:
+        self.backend = backend
+
+    def __deepcopy__(self, _: object) -> Tokenizer:
+        return self.backend
 
 
 def _around(said: Said) -> tuple[bool, bool]:

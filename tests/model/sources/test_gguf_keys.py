@@ -30,6 +30,7 @@ QUIET = {
         "with yarn what lies between two whole numbers is one, with factors a length",
     ),
     "rope_parameters.beta_fast": "the same",
+    "rope_parameters.beta_slow": "the same",
     "decoder_start_token_id": "what a text is begun with when it is written",
 }
 DENSE = (
