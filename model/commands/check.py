@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from model.commands import cli
 from model.sources.adopted import Adopted
 from model.sources.untouched import check_untouched
-from model.verify.check import worst
+from model.verify.check import in_digits, worst
 
 SENTENCE = "The cat sat on the mat."
 
@@ -26,7 +26,8 @@ def run(arguments: Namespace) -> cli.Answer:
     width = max(len(item.name) for item in checks)
     for item in checks:
         verdict = "ok" if item.passed else "FAILED"
-        print(f"{verdict:6}  {item.name:{width}}  error {item.error:.1e}  bound {item.bound:.0e}")
+        error, bound = in_digits(item.error), in_digits(item.bound, 0)
+        print(f"{verdict:6}  {item.name:{width}}  error {error:7}  bound {bound}")
     report = loaded.report if isinstance(loaded, Adopted) else ()
     for one in report:
         print(f"{'OFF' if one.is_off else 'note':6}  {one.text}")

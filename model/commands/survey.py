@@ -11,6 +11,7 @@ import torch.distributed as dist
 
 from model.analysis.heads import roles
 from model.commands import cli
+from model.files import is_gguf
 from model.lines import spelled
 from model.sources import table
 from model.sources.places import is_of_transformers
@@ -50,8 +51,9 @@ def run(arguments: Namespace) -> cli.Answer:
     """Measure all heads; what was measured before an interruption is not measured again."""
     folder = table.folder_of(arguments.checkpoint)
     if arguments.out is None and is_of_transformers(folder):
+        where = "beside a file in GGUF" if is_gguf(folder) else "into a folder of transformers"
         raise ValueError(
-            "nothing is written into a folder of transformers unasked; give --out FILE.json, and "
+            f"nothing is written {where} unasked; give --out FILE.json, and "
             f"the app finds it as {spelled(place_of(folder))}"
         )
     asked = Asked(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+WHOLE = 1e6  # below which a whole number is written out
 AT_ONCE = 4_000_000  # numbers compared in float64; of a long text all logits are 50 million
 
 
@@ -42,6 +43,12 @@ class Finding:
 def worst(checks: Iterable[Check]) -> Check:
     """The check to show on a badge: a failed one if there is any, else the largest error."""
     return max(checks, key=lambda item: (not item.passed, item.error))
+
+
+def in_digits(value: float, places: int = 1) -> str:
+    """An error or a bound as it is printed: a count as one, else so many digits after the first."""
+    is_whole = value < WHOLE and float(value).is_integer()
+    return f"{value:,.0f}" if is_whole else f"{value:.{places}e}"
 
 
 def relative_error(actual: np.ndarray, expected: np.ndarray) -> float:

@@ -163,20 +163,30 @@ def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:
-    """Model, device, and how many checks this run passed, with the list behind it."""
+    """Model, device, and how many checks this run passed, with the list behind it.
+
+    What is off stands first there: below a long list nobody would see it.
+    """
     device = view.handle.device.upper()
     key = "badge" if all(one.passed for one in checks) else "badge-failed"
+    off, notes = _report(view.handle)
     with st.popover(inspector.verdict(checks, f"{device} · "), key=key):
         words.caption(f"{view.called}: {_described(view)}, running on {device}")
+        if off:
+            st.caption("Off with this model, found when it was opened:")
+        for text in off:
+            words.notice(text, kind="error")
         n_of_run = len(view.run.checks)
         st.caption(
             f"{n_of_run} checks of this run{_of_page(len(checks) - n_of_run)}. "
             f"{_how_checked(view)} Errors are the largest difference found, relative to the "
-            "largest value where above one. Red: a check failed; what was found when "
-            "the model was opened stands below."
+            "largest value where above one; what failed stands first."
         )
         verdicts.checks_table(checks)
-        _show_report(view)
+        if notes:
+            st.caption("When it was opened, its files and a short run were looked through:")
+        for text in notes:
+            words.notice(text)
         folder.offer_copy(runs.opened(view.handle))
         if card := runs.card(view.handle):
             st.caption("What was written about this model:")
@@ -185,32 +195,30 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
         st.caption(f"Headlight {VERSION}")
 
 
-def _report(handle: ModelHandle) -> tuple[Finding, ...]:
+def _findings(handle: ModelHandle) -> tuple[Finding, ...]:
     """What was found when the model was opened; empty for those whose files are checked whole."""
     loaded = runs.opened(handle)
     return loaded.report if isinstance(loaded, Adopted) else ()
 
 
-def _show_report(view: View) -> None:
-    """What was found when the model was opened, what is off first."""
-    report = sorted(_report(view.handle), key=lambda one: not one.is_off)
-    if report:
-        st.caption("When it was opened, its files and a short run were looked through:")
-    for one in report:
-        words.notice(one.text, kind="error" if one.is_off else "note")
+def _report(handle: ModelHandle) -> tuple[list[str], list[str]]:
+    """The same in words: what is off, and what is only to be known."""
+    found = _findings(handle)
+    off, notes = ([one.text for one in found if one.is_off == is_off] for is_off in (True, False))
+    return off, notes
 
 
 def _say_what_is_off(handle: ModelHandle) -> None:
-    called, report = runs.called(handle.spelled), _report(handle)
-    for one in report:
+    called = runs.called(handle.spelled)
+    for one in _findings(handle):
         if one.is_said:
             words.notice(f"Of {called} {one.text}.")
-    off = [one.text for one in report if one.is_off]
-    if off:
-        things = "One thing is" if len(off) == 1 else f"{len(off)} things are"
-        words.notice(
-            f"{things} off with {called}: {off[0]}. The badge beside the sentence has the list."
-        )
+    off, _ = _report(handle)
+    if len(off) == 1:
+        verdicts.warning(f"One thing is off with {called}:", f"{off[0]}.")
+    elif off:
+        what = f"{len(off)} things are off with {called}:"
+        verdicts.warning(what, f"{off[0]}. The red badge has them all.")
 
 
 def _of_page(n: int) -> str:

@@ -95,7 +95,7 @@ def offer_copy(loaded: OpenModel) -> None:
         return
     since = converted.kept_since(loaded.folder)
     if since is None:
-        size = f"{converted.size_of_copy(loaded) / MEGABYTE:,.0f} MB"
+        size = _size(converted.size_of_copy(loaded))
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
         if st.button(label, key="keep-copy"):
             with st.spinner(f"Writing {size}…"):
@@ -109,6 +109,10 @@ def offer_copy(loaded: OpenModel) -> None:
         st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")
         remove = unbroken(converted.remove)
         st.button("Remove", key="remove-copy", on_click=remove, args=(loaded.folder,))
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / MEGABYTE:,.0f} MB" if n_bytes >= MEGABYTE else "under 1 MB"
 
 
 def _show_remembered() -> None:

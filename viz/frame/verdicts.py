@@ -5,8 +5,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from model.verify.check import Check
+from model.lines import one_line
+from model.verify.check import Check, in_digits
 from viz.frame.words import notice
+
+
+def warning(what: str, why: str) -> None:
+    """A line in the red of the badge: what is off, and in what. The texts are no markup."""
+    said = f"<b>{html.escape(what)}</b> {html.escape(one_line(why))}"
+    st.html(f'<p class="hl-warning" role="status">{said}</p>')
 
 
 def check_line(passed: bool, text: str) -> None:
@@ -18,15 +25,18 @@ def check_line(passed: bool, text: str) -> None:
 
 
 def checks_table(checks: Sequence[Check]) -> None:
-    """What each check found: max error, what is allowed, verdict. The names are ours."""
-    rows = "".join(map(_check_row, checks))
+    """What each check found, those that failed first: max error, what is allowed, verdict.
+
+    The names are ours.
+    """
+    rows = "".join(map(_check_row, sorted(checks, key=lambda one: one.passed)))
     head = "<tr><th>check</th><th>max error</th><th>allowed</th><th>verdict</th></tr>"
     st.html(f'<table class="hl-checks"><thead>{head}</thead><tbody>{rows}</tbody></table>')
 
 
 def _check_row(item: Check) -> str:
-    allowed = f"{item.bound:.0e}" if item.bound else "0"
-    cells = (item.name, f"{item.error:.1e}", allowed, "passed" if item.passed else "FAILED")
+    numbers = in_digits(item.error), in_digits(item.bound, 0)
+    cells = (item.name, *numbers, "passed" if item.passed else "FAILED")
     fault = "" if item.passed else ' class="hl-failed"'
     return f"<tr{fault}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
 
@@ -35,7 +45,7 @@ def properties(checks: Sequence[Check]) -> None:
     """Properties of a scheme, each with the largest error of this run. The names are ours."""
     for item in checks:
         kind, verdict = ("good", "verified") if item.passed else ("error", "NOT verified")
-        error, allowed = (f"{x:.0e}" if x else "0" for x in (item.error, item.bound))
+        error, allowed = (in_digits(x, 0) for x in (item.error, item.bound))
         st.html(
             f'<p class="hl-{kind}" role="status">{html.escape(item.name)}: property '
             f"<b>{verdict}</b> (max error <b>{error}</b>, allowed {allowed})</p>"

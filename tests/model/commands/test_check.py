@@ -10,7 +10,7 @@ from model.commands import check
 from model.commands.cli import trace_text
 from model.sources import checkpoint, table
 from model.sources.checkpoint import Checkpoint
-from model.verify.check import Check
+from model.verify.check import Check, in_digits
 from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.model.conftest import Command
 from tests.model.made_up import MadeUp
@@ -27,7 +27,7 @@ def test_every_check_is_printed_with_error_and_bound(tmp_path: Path, command: Co
     for line, item in zip(lines, expected, strict=True):
         assert line.startswith("ok ")
         assert item.name in line
-        assert line.endswith(f"error {item.error:.1e}  bound {item.bound:.0e}")
+        assert line.endswith(f"error {in_digits(item.error):7}  bound {in_digits(item.bound, 0)}")
     answer = json.loads(last)
     assert (answer["checkpoint"], answer["tokens"]) == ("mine", len(SENTENCE))
     assert (answer["checks_passed"], answer["failed"]) == (True, [])

@@ -156,7 +156,8 @@ def test_a_survey_lies_where_it_is_asked_for(
     (tmp_path / "a.txt").write_text(TEXT)
     before, given = sorted(folder.parent.rglob("*")), ("--checkpoint", folder, "--text-file")
     result = command(survey, *given, tmp_path / "a.txt")
-    assert result.code == 2 and "give --out FILE.json" in result.err[0]
+    where = "beside a file in GGUF" if folder.is_file() else "into a folder of transformers"
+    assert result.code == 2 and f"written {where} unasked; give --out FILE" in result.err[0]
     said(command(survey, *given, tmp_path / "a.txt", "--out", tmp_path / "survey.json"))
     assert sorted(folder.parent.rglob("*")) == before
     found = read_survey(tmp_path)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.trace import Trace
-from model.verify.check import Check, relative_error, worst
+from model.verify.check import Check, in_digits, relative_error, worst
 from model.verify.records import check_records, recomputed_pattern, recomputed_scores
 from tests.model.builders import GROUPED, pattern_of, tiny_model, tiny_trace, with_cell
 
@@ -84,6 +84,24 @@ def test_error_is_relative_above_one_only() -> None:
     assert relative_error(small, small[:1]) == math.inf
     assert relative_error(np.array([math.nan]), np.zeros(1)) == math.inf
     assert not relative_error(np.zeros(1), np.array([math.nan])) <= 1e9
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "expected"),
+    [
+        (2.0, 1, "2"),
+        (0.0, 0, "0"),
+        (12_345.0, 1, "12,345"),
+        (1.24e-7, 1, "1.2e-07"),
+        (1e-6, 0, "1e-06"),
+        (2.5, 1, "2.5e+00"),
+        (1e30, 1, "1.0e+30"),
+        (math.inf, 1, "inf"),
+        (math.nan, 1, "nan"),
+    ],
+)
+def test_a_count_is_printed_as_one(value: float, places: int, expected: str) -> None:
+    assert in_digits(value, places) == expected
 
 
 @pytest.mark.parametrize(

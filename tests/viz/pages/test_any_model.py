@@ -344,13 +344,20 @@ def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
 @pytest.mark.parametrize("page", ["Home", "Attention", "Ablation"])
 def test_what_is_off_with_a_model_is_said_on_every_page(page: str) -> None:
     app = open_page(page, model="some-nan", sentence=TEXT)
-    assert any(x.startswith("2 things are off with some-nan: transf") for x in lines(app, "note"))
+    (said,) = lines(app, "warning")
+    assert said.startswith("2 things are off with some-nan: transf")
+    assert said.endswith(". The red badge has them all.")
     if page in {"Logit lens", "Ablation"}:
         assert any(x.startswith(f"{page} does not apply to some-nan") for x in lines(app, "note"))
         return
-    assert "the output has values that are no finite numbers" in lines(app, "error")
-    failed = {x["check"] for x in checks_shown(app)[0] if x["verdict"] == "FAILED"}
-    assert "faults found when the model was opened" in failed
+    every, (table,) = [x.proto.body for x in app.get("html")], checks_shown(app)
+    reason = next(i for i, x in enumerate(every) if "values that are no finite numbers" in x)
+    assert '"hl-error"' in every[reason]
+    assert reason < next(i for i, x in enumerate(every) if "hl-checks" in x), "reasons stand first"
+    verdicts = [x["verdict"] for x in table]
+    assert verdicts == sorted(verdicts), "FAILED stands before passed"
+    (faults,) = (x for x in table if x["check"] == "faults found when the model was opened")
+    assert (faults["max error"], faults["allowed"], faults["verdict"]) == ("2", "0", "FAILED")
     (badge,) = app.get("popover")
     assert "checks failed" in badge.proto.popover.label
     assert badge.proto.id.endswith("-badge-failed"), "what page.css makes red"
