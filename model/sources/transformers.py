@@ -406,10 +406,11 @@ def _tokenizer(
             with suppress(Exception):  # a damaged copy; the file has it, too
                 own = hf.PreTrainedTokenizerFast.from_pretrained(copy, **options)
                 return _called(own, n_ids, start_id)
-        with in_one_line(folder, "its tokenizer cannot be read"):
-            from model.sources.gguf import reading  # here, as in `about_gguf`
+        from model.sources.gguf import reading  # here, as in `about_gguf`
 
-            return _called(reading.tokenizer_of(folder), n_ids, start_id)
+        own = reading.tokenizer_of(folder)
+        with in_one_line(folder, "its tokenizer cannot be read"):
+            return _called(own, n_ids, start_id)
     about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
     names = {path.name for path in folder.iterdir() if path.is_file()}
     if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):

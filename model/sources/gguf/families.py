@@ -21,6 +21,7 @@ from model.sources.gguf.shared import (
     VALUE_LENGTH,
     WINDOW,
     Built,
+    are_whole,
     cap_of,
     head_width,
     is_biased,
@@ -60,14 +61,14 @@ def config_of(header: Header, ends: Mapping[str, int]) -> Built:
         )
     for name in tokenizer.READ:
         header.get(name)
+    tokenizer.refuse_odd(header.said)
     ids = tokenizer.end_ids(header.said, ends)
     start, padding = (tokenizer.special_id(header.said, x) for x in ("bos", "padding"))
     config = family.build(header)
-    for token_id in (*ids, start, padding):
-        if token_id is not None and not 0 <= token_id < config["vocab_size"]:
+    for name, token_id in {**ends, **tokenizer.special_ids(header.said)}.items():
+        if token_id >= config["vocab_size"]:
             raise ValueError(
-                f"a special token of {tokenizer.KEY} has id {token_id:,}, and the model has rows "
-                f"for {config['vocab_size']:,}"
+                f"{name} is token {token_id:,}, and the model has rows for {config['vocab_size']:,}"
             )
     return {
         "model_type": family.model_type,
@@ -304,10 +305,12 @@ def _gpt2(header: Header) -> Built:
 def _lfm2(header: Header) -> Built:
     """Layers whose number of heads for keys is none are convolutions."""
     kv_heads, heads = header.own("attention.head_count_kv"), header.count("attention.head_count")
-    if not isinstance(kv_heads, list) or len(set(kv_heads) - {0}) != 1:
+    depth = n_layers(header)
+    is_list = isinstance(kv_heads, list) and len(kv_heads) == depth and are_whole(kv_heads)
+    if not is_list or len(set(kv_heads) - {0}) != 1:
         raise ValueError(
-            "lfm2.attention.head_count_kv must say of each layer how many heads it has, one "
-            f"number or none, and is {quoted(str(kv_heads))}"
+            f"lfm2.attention.head_count_kv must say of each of {depth} layers how many heads it "
+            f"has, one number or none, and is {quoted(str(kv_heads))}"
         )
     sizes = {"hidden_size": header.count("embedding_length"), "num_attention_heads": heads}
     width = head_width(header, sizes)
@@ -317,7 +320,7 @@ def _lfm2(header: Header) -> Built:
         "vocab_size": n_words(header),
         "intermediate_size": header.count("feed_forward_length"),
         "block_auto_adjust_ff_dim": False,  # the width is the one that is built
-        "num_hidden_layers": n_layers(header),
+        "num_hidden_layers": depth,
         "num_key_value_heads": max(kv_heads),
         "layer_types": ["full_attention" if n else "conv" for n in kv_heads],
         "max_position_embeddings": header.count("context_length"),
@@ -331,6 +334,10 @@ def _lfm2(header: Header) -> Built:
 
 
 def _qwen35(header: Header) -> Built:
+    return {**_of_qwen35(header), "intermediate_size": header.count("feed_forward_length")}
+
+
+def _of_qwen35(header: Header) -> Built:
     """Gated delta nets, and attention at each last layer of an interval."""
     width, values = header.count(KEY_LENGTH), header.count("ssm.time_step_rank")
     header.agree(VALUE_LENGTH, width)
@@ -340,12 +347,14 @@ def _qwen35(header: Header) -> Built:
     kinds = ["linear_attention" if (n + 1) % every else "full_attention" for n in range(depth)]
     heads = header.count("attention.head_count")
     sections = header.own("rope.dimension_sections")
-    if not isinstance(sections, list):
-        raise ValueError(f"qwen35.rope.dimension_sections is {quoted(str(sections))}, and no list")
+    if not isinstance(sections, list) or len(sections) != 4 or not are_whole(sections):
+        raise ValueError(
+            f"{header.architecture}.rope.dimension_sections is {quoted(str(sections))}; it must be "
+            "four whole numbers"
+        )
     return {
         "vocab_size": n_words(header),
         "hidden_size": header.count("embedding_length"),
-        "intermediate_size": header.one("feed_forward_length"),
         "num_hidden_layers": depth,
         "num_attention_heads": heads,
         "num_key_value_heads": header.count("attention.head_count_kv", heads),
@@ -368,10 +377,9 @@ def _qwen35(header: Header) -> Built:
 
 
 def _qwen35moe(header: Header) -> Built:
-    config = _qwen35(header)
-    del config["intermediate_size"]
+    header.own("feed_forward_length")  # no layer is as wide: experts have keys of their own
     return {
-        **config,
+        **_of_qwen35(header),
         "num_experts": header.count("expert_count"),
         "num_experts_per_tok": header.count("expert_used_count"),
         "moe_intermediate_size": header.count("expert_feed_forward_length"),
@@ -402,8 +410,8 @@ def _t5(header: Header) -> Built:
         "feed_forward_proj": "gated-gelu" if is_gated else "relu",
         "tie_word_embeddings": sizes["tie_word_embeddings"],
     }
-    if (start := header.own("decoder_start_token_id")) is not None:
-        config["decoder_start_token_id"] = start
+    if header.own("decoder_start_token_id") is not None:
+        config["decoder_start_token_id"] = header.count("decoder_start_token_id", 0, least=0)
     if "enc.blk.1.attn_rel_b.weight" in header.stored:
         named = FAMILIES[header.architecture].class_name
         config |= {"model_type": "umt5", "architectures": [f"UM{named}"]}

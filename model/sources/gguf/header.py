@@ -7,7 +7,7 @@ nothing, or is named by `Header.unread`: nothing is passed over in silence.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,17 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {
     "nextn_predict_layers": (0,),
     "tokenizer.ggml.normalizer.lowercase": (False,),
 }
+
+
+class Listed(NamedTuple):
+    """A list of a header that is not kept: of what, in words, and how many."""
+
+    of: str
+    n: int
+
+    def __str__(self) -> str:
+        """What it is, in words."""
+        return f"a list of {self.n:,} {self.of}"
 
 
 @dataclass
@@ -135,7 +146,9 @@ class Header:
 
     def given(self, key: str) -> float | None:
         """The same where it is there and not zero; None elsewhere."""
-        return self.number(key) if self.own(key) else None
+        value = self.one(key)
+        is_none = value is None or (value == 0 and not isinstance(value, bool))
+        return None if is_none else self.number(key)
 
     def agree(self, key: str, *values: object) -> None:
         """Read a key that can say one of some values alone; with another it is left unread."""
@@ -153,5 +166,6 @@ class Header:
 
     def _is_known(self, name: str) -> bool:
         key = name.removeprefix(f"{self.architecture}.")
-        is_neutral = any(self.said[name] == value for value in NEUTRAL.get(key, ()))
+        said = self.said[name], isinstance(self.said[name], bool)  # as 1 is true in Python
+        is_neutral = any(said == (x, isinstance(x, bool)) for x in NEUTRAL.get(key, ()))
         return name in self._read or is_neutral or key.startswith(tuple(NO_EFFECT))

@@ -20,7 +20,14 @@ from typing import Any, cast
 
 import gguf
 import numpy as np
-from gguf import GGUFReader, GGUFValueType, LlamaFileType, dequantize, get_tensor_name_map
+from gguf import (
+    GGUFReader,
+    GGUFValueType,
+    LlamaFileType,
+    ReaderField,
+    dequantize,
+    get_tensor_name_map,
+)
 from tqdm import tqdm
 from transformers import PreTrainedModel
 from transformers.integrations.ggml import _gguf_parse_value as parse_value
@@ -29,8 +36,9 @@ from model.files import GGUF, StoredTensor, opened
 from model.lines import one_line, quoted, spelled
 from model.sources.gguf import tokenizer
 from model.sources.gguf.families import config_of
-from model.sources.gguf.header import Header
+from model.sources.gguf.header import Header, Listed
 from model.sources.gguf.shared import FACTORS
+from model.sources.gguf.tokenizer import NUMBERS, TEXTS, WHOLE_NUMBERS
 
 VERSIONS = (2, 3)
 MOST_LAYERS = 4096
@@ -49,7 +57,7 @@ OWN_FORMAT = "open the model that it was made from, as a folder of transformers"
 class About:
     """A file by its header. `config` is what transformers takes, `kind` what its maker calls it.
 
-    `said` is the header itself, by its keys; lists with an entry for each token are left empty.
+    `said` is the header itself, by its keys; of lists about tokens it has kind and number alone.
     `factors` are the numbers of the tensors that say how rotation is scaled, by their names.
     `odd` is what of it is not known here, in words.
     """
@@ -71,12 +79,15 @@ class About:
 class _Header(GGUFReader):
     """The package's reader, which makes six objects of each token: 262,144 take it a minute.
 
-    `ends` are the ids of tokens that may end a text. A list of one number for each layer, the same
-    for all, is that number, since the packages work with one; so is a matrix of one row a vector.
+    `ends` are the ids of tokens that may end a text, `lists` are of what is not kept. A list of one
+    number for each layer, the same for all, is that number, since the packages work with one; so is
+    a matrix of one row a vector.
     """
 
     def __init__(self, path: str) -> None:
         self.ends: dict[str, int] = {}
+        self.lists: dict[str, Listed] = {}
+        self._last = Listed("", 0)
         super().__init__(path)
         for name, field in self.fields.items():
             said = self.said(name) if name.endswith(PER_LAYER) else None
@@ -93,6 +104,7 @@ class _Header(GGUFReader):
             return super()._get_field_parts(orig_offs, raw_type)
         item = GGUFValueType(int(self._get(orig_offs, np.uint32)[0]))
         n, start = int(self._get(orig_offs + 4, np.uint64)[0]), orig_offs + 12
+        self._last = Listed(_of(item), n)
         if item == GGUFValueType.STRING:  # of tokens: how many there are is all that is asked for
             end, content = start, cast("Any", self.data)
             for number in range(n):
@@ -108,10 +120,29 @@ class _Header(GGUFReader):
         types = [GGUFValueType.ARRAY, item]
         return 12 + values.nbytes, list(kept[:, None]), list(range(len(kept))), types
 
+    def _push_field(self, field: ReaderField, skip_sum: bool = False) -> int:
+        is_kept = self._last.of != TEXTS and self._last.n < MOST_LAYERS
+        if field.types[:1] == [GGUFValueType.ARRAY] and not (
+            is_kept and not field.name.startswith("tokenizer.")
+        ):
+            self.lists[field.name] = self._last
+        return super()._push_field(field, skip_sum)
+
     def said(self, name: str) -> Any:  # noqa: ANN401
         """What the header says under a name; None where it does not."""
+        if name in self.lists:
+            return self.lists[name]
         field = self.get_field(name)
         return None if field is None else field.contents()
+
+
+def _of(kind: GGUFValueType) -> str:
+    """What a list is of, in words."""
+    if kind == GGUFValueType.STRING:
+        return TEXTS
+    if kind in (GGUFValueType.FLOAT32, GGUFValueType.FLOAT64):
+        return NUMBERS
+    return "truths" if kind == GGUFValueType.BOOL else WHOLE_NUMBERS
 
 
 def read(file: Path) -> About:
@@ -231,9 +262,13 @@ class _Instead:
 
 
 def tokenizer_of(file: Path) -> Any:  # noqa: ANN401
-    """See `tokenizer.build`."""
-    with taken(file):
-        return tokenizer.build(file, read(file).said)
+    """See `tokenizer.build`; ValueError where its lists mean nothing together."""
+    said = read(file).said
+    try:
+        with taken(file):
+            return tokenizer.build(file, said)
+    except Exception as error:  # whatever the packages make of texts that mean nothing
+        raise ValueError(f"{spelled(file)}: {one_line(str(error))}; {OWN_FORMAT}") from None
 
 
 def _quicker() -> list[tuple[Any, str, Any]]:

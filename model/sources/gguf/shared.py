@@ -66,12 +66,19 @@ def of_layers(header: Header, key: str, is_other: list[bool]) -> tuple[int, int]
     if not isinstance(said, list):
         return (n := header.count(key)), n
     parts = [{x for x, y in zip(said, is_other, strict=False) if y == of} for of in (False, True)]
-    if len(said) < len(is_other) or any(len(part) > 1 for part in parts):
+    is_whole = are_whole(said, least=1)
+    if len(said) < len(is_other) or not is_whole or any(len(part) > 1 for part in parts):
         raise ValueError(
-            f"{header.architecture}.{key} differs among layers of one kind: {quoted(str(said))}"
+            f"{header.architecture}.{key} is {quoted(str(said))}; it must be one whole number for "
+            f"all of {len(is_other)} layers, or one for each kind of them"
         )
     one, other = map(list, parts)
     return (one or other)[0], (other or one)[0]
+
+
+def are_whole(values: list[Any], least: int = 0) -> bool:
+    """Whether all are whole numbers not below `least`, or truths."""
+    return all(isinstance(x, int) and x >= least for x in values)
 
 
 def refuse_groups(header: Header, sizes: Built) -> None:
@@ -158,7 +165,7 @@ def _scaling(header: Header) -> Built:
 
 def window_of(header: Header) -> int | None:
     """How many tokens a query sees, itself included; None for all before it."""
-    return header.count(WINDOW) if header.own(WINDOW) else None
+    return header.count(WINDOW, 0, least=0) or None
 
 
 def proportional(rope: Built) -> Built:
@@ -175,9 +182,9 @@ def proportional(rope: Built) -> Built:
 def sliding(header: Header, period: int) -> list[bool]:
     """Which layers see a window: all but each last one of a period, or as a list says."""
     said, depth = header.own(PATTERN, period), n_layers(header)
-    if isinstance(said, list) and len(said) >= depth:
+    if isinstance(said, list) and len(said) >= depth and are_whole(said):
         return [bool(x) for x in said[:depth]]
-    if isinstance(said, bool) or not isinstance(said, int):
+    if isinstance(said, bool) or not isinstance(said, int) or said < 0:
         raise ValueError(
             f"{header.architecture}.{PATTERN} is {quoted(str(said))}; it must be a whole number, "
             f"or say of each of {depth} layers whether it sees a window"
@@ -197,7 +204,7 @@ def is_biased(header: Header, *parts: str) -> bool:
 
 def cap_of(header: Header, key: str, usual: float) -> float | None:
     """A soft cap; None where a header says that there is none."""
-    return header.number(key, usual) if header.own(key, usual) else None
+    return usual if header.own(key) is None else header.given(key)
 
 
 def without_usual_width(config: Built) -> Built:

@@ -7,14 +7,23 @@ put around it and where a text ends is set here.
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 
 from model.lines import quoted
+from model.sources.gguf.header import Listed
 
 KEY = "tokenizer.ggml"
-BYTES, PIECES, UNIGRAM = "gpt2", "llama", "t5"  # kinds, as `tokenizer.ggml.model` names them
+# Kinds, as `tokenizer.ggml.model` names them.
+BYTES, PIECES, UNIGRAM, PARTS = "gpt2", "llama", "t5", "gemma4"
+# Lists without which text is cut in no known way; kinds of tokens may be missing, as in llama.cpp.
+NEEDED = {
+    BYTES: ("tokens", "merges"), PARTS: ("tokens", "merges"),
+    PIECES: ("tokens", "scores"), UNIGRAM: ("tokens", "scores"),
+}  # fmt: skip
+EACH = ("token_type", "scores")  # have one entry for each token
+TEXTS, NUMBERS, WHOLE_NUMBERS = "texts", "numbers", "whole numbers"
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)"
 THREE = "[0-9][0-9][0-9]"
@@ -67,12 +76,16 @@ ENDS = (
 )  # fmt: skip
 TAGGED, BETWEEN = {"<|return|>", "<|call|>"}, "<|end|>"  # with both, the last only parts messages
 
-READ = (  # keys that are read here, or by what transformers builds of a file
-    *(f"{KEY}.{x}" for x in ("model", "pre", "tokens", "token_type", "scores", "merges")),
-    *(f"{KEY}.{x}_token_id" for x in (*ROLES, *END_KEYS)),
-    *(f"{KEY}.add_{x}" for x in ("bos_token", "eos_token", "space_prefix")),
-    *(f"{KEY}.{x}" for x in ("precompiled_charsmap", "remove_extra_whitespaces")),
-)
+# What keys may say, of those that are read here, or by what transformers builds of a file.
+MEANT: dict[str, str] = {
+    "model": "a text", "pre": "a text", "tokens": TEXTS, "token_type": WHOLE_NUMBERS,
+    "scores": NUMBERS, "merges": TEXTS,
+    **{f"{role}_token_id": "a whole number" for role in (*ROLES, *END_KEYS)},
+    **dict.fromkeys(("add_bos_token", "add_eos_token", "add_space_prefix"), "true or false"),
+    "precompiled_charsmap": WHOLE_NUMBERS, "remove_extra_whitespaces": "true or false",
+}  # fmt: skip
+TYPES = {"a text": str, "a whole number": int, "true or false": bool}
+READ = tuple(f"{KEY}.{name}" for name in MEANT)
 
 Said = Mapping[str, Any]
 
@@ -85,12 +98,46 @@ def _word(said: Said, name: str) -> str:
 def special_id(said: Said, role: str) -> int | None:
     """The id of a special token: as a file says, else as its kind has it; None for none."""
     usual = USUAL.get(_word(said, "model"), {}).get(role)
-    token_id = said.get(f"{KEY}.{role}_token_id", usual)
-    if token_id is not None and (isinstance(token_id, bool) or not isinstance(token_id, int)):
-        raise ValueError(
-            f"{KEY}.{role}_token_id is {quoted(str(token_id))}; it must be a whole number"
-        )
-    return token_id
+    return said.get(f"{KEY}.{role}_token_id", usual)
+
+
+def special_ids(said: Said) -> dict[str, int]:
+    """Ids of all special tokens that a file says, or has of its kind, by their keys."""
+    ids = {f"{KEY}.{x}_token_id": special_id(said, x) for x in (*ROLES, *END_KEYS)}
+    return {key: token_id for key, token_id in ids.items() if token_id is not None}
+
+
+def refuse_odd(said: Said) -> None:
+    """ValueError for a key that says what it cannot mean, or is needed and not there."""
+    for name, meant in MEANT.items():
+        if f"{KEY}.{name}" in said and not _is(said[f"{KEY}.{name}"], meant):
+            _refuse(said, name, f"{'' if meant in TYPES else 'a list of '}{meant}")
+    kind = _word(said, "model")
+    if kind not in NEEDED:
+        _refuse(said, "model", f"one of those that are read: {', '.join(NEEDED)}")
+    for name in NEEDED[kind]:
+        if f"{KEY}.{name}" not in said:
+            _refuse(said, name, "")
+    n = said[f"{KEY}.tokens"].n
+    for name in EACH:
+        if f"{KEY}.{name}" in said and said[f"{KEY}.{name}"].n != n:
+            _refuse(said, name, f"as long as {KEY}.tokens, which has {n:,}")
+    for key, token_id in special_ids(said).items():
+        if not 0 <= token_id < n:
+            _refuse(said, key.removeprefix(f"{KEY}."), f"a token, of which there are {n:,}")
+
+
+def _is(value: object, meant: str) -> bool:
+    if meant in TYPES:
+        return type(value) is TYPES[meant]
+    return isinstance(value, Listed) and value.of == meant
+
+
+def _refuse(said: Said, name: str, must_be: str) -> Never:
+    key = f"{KEY}.{name}"
+    if key not in said:
+        raise ValueError(f"its header has no {key}")
+    raise ValueError(f"{key} is {quoted(str(said[key]))}; it must be {must_be}")
 
 
 def end_ids(said: Said, known: Mapping[str, int]) -> list[int]:
@@ -127,9 +174,7 @@ def build(file: Path, said: Said) -> Any:  # noqa: ANN401
     """A fast tokenizer of transformers. file: read as `reading.taken` lets it be."""
     from transformers import PreTrainedTokenizerFast
 
-    reading: Any = import_module("transformers.integrations.gguf.gguf_tokenizer_mapping")
-    architecture, lists, _ = reading.get_gguf_tokenizer(str(file))
-    backend, _ = reading.convert_gguf_tokenizer(architecture, lists)
+    backend, tokens = _built(file)
     kind = _word(said, "model")
     if kind == BYTES:
         set_split(backend, _word(said, "pre"))
@@ -138,15 +183,30 @@ def build(file: Path, said: Said) -> Any:  # noqa: ANN401
     if kind == UNIGRAM:
         _normalise(backend, file)
     ids = {ROLES[role]: special_id(said, role) for role in ROLES}
-    n_tokens = len(lists["tokens"])
-    if beyond := [i for i in ids.values() if i is not None and not 0 <= i < n_tokens]:
-        raise ValueError(f"a special token has id {beyond[0]:,}, and there are {n_tokens:,} tokens")
-    special = {name: None if i is None else lists["tokens"][i] for name, i in ids.items()}
+    special = {name: None if i is None else tokens[i] for name, i in ids.items()}
     own = PreTrainedTokenizerFast(tokenizer_object=_Uncopied(backend), **special)
     own.add_bos_token, own.add_eos_token = _around(said)
-    if template := said.get("tokenizer.chat_template"):
+    if isinstance(template := said.get("tokenizer.chat_template"), str):
         own.chat_template = template
     return own
+
+
+def _built(file: Path) -> tuple[Tokenizer, list[str]]:
+    """What the library makes of the lists, and the tokens; ValueError names the list."""
+    reading: Any = import_module("transformers.integrations.gguf.gguf_tokenizer_mapping")
+    try:
+        architecture, lists, _ = reading.get_gguf_tokenizer(str(file))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{KEY}.tokens or {KEY}.merges is not UTF-8 ({error})") from None
+    merges = lists.get("merges", ())
+    try:
+        backend, _ = reading.convert_gguf_tokenizer(architecture, lists)
+    except Exception as error:  # whatever the packages make of merges that nobody can do
+        odd = next((x for x in merges if x.count(" ") != 1), None)
+        why = str(error) if odd is None else f"“{quoted(odd)}” in it is not two pieces"
+        name = "merges" if merges else "tokens"
+        raise ValueError(f"{KEY}.{name} cannot be used: {why}") from None
+    return backend, lists["tokens"]
 
 
 class _Uncopied:
@@ -162,8 +222,8 @@ class _Uncopied:
 def _around(said: Said) -> tuple[bool, bool]:
     """Whether a token is put before a text, and one after it."""
     kind, pre = _word(said, "model"), _word(said, "pre")
-    starts = kind in (PIECES, "gemma4") or (kind == BYTES and pre in STARTED)
-    is_started = kind == "gemma4" or said.get(f"{KEY}.add_bos_token", starts)
+    starts = kind in (PIECES, PARTS) or (kind == BYTES and pre in STARTED)
+    is_started = kind == PARTS or said.get(f"{KEY}.add_bos_token", starts)
     return bool(is_started), bool(said.get(f"{KEY}.add_eos_token", kind == UNIGRAM))
 
 

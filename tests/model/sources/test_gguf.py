@@ -331,6 +331,10 @@ def _said(key: str, value: object) -> Callable[[Path], object]:
     return lambda file: written(file, "llama", kind="Q8_0", header={key: value})
 
 
+def _lacking(key: str) -> Callable[[Path], object]:
+    return lambda file: written(file, "llama", kind="Q8_0", without=[key])
+
+
 def _bytes(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     return lambda file: file.write_bytes(change(file.read_bytes()))
 
@@ -356,6 +360,37 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+TOKENS = "tokenizer.ggml"
+# Keys of the tokenizer that say what they cannot mean; None: that are not there.
+ODD_TOKENS: list[tuple[str, object, str]] = [
+    ("model", None, f"its header has no {TOKENS}.model"),
+    ("model", "bert", f"{TOKENS}.model is bert; it must be one of those that are read: gpt2, gem"),
+    ("pre", 7, f"{TOKENS}.pre is 7; it must be a text"),
+    ("tokens", None, f"its header has no {TOKENS}.tokens"),
+    ("tokens", "a b", f"{TOKENS}.tokens is a b; it must be a list of texts"),
+    ("tokens", [1, 2], f"{TOKENS}.tokens is a list of 2 whole numbers; it must be a list of texts"),
+    ("merges", None, f"its header has no {TOKENS}.merges"),
+    ("merges", [0.5], f"{TOKENS}.merges is a list of 1 numbers; it must be a list of texts"),
+    ("token_type", [1] * 9, f"{TOKENS}.token_type is a list of 9 whole numbers; it must be as lo"),
+    ("token_type", ["a"], f"{TOKENS}.token_type is a list of 1 texts; it must be a list of whole"),
+    ("scores", [0.5] * 9, f"{TOKENS}.scores is a list of 9 numbers; it must be as long as "),
+    ("model", "llama", f"its header has no {TOKENS}.scores"),
+    ("add_bos_token", "yes", f"{TOKENS}.add_bos_token is yes; it must be true or false"),
+    ("add_eos_token", 1, f"{TOKENS}.add_eos_token is 1; it must be true or false"),
+    ("add_space_prefix", 0.5, f"{TOKENS}.add_space_prefix is 0.5; it must be true or false"),
+    ("bos_token_id", "one", f"{TOKENS}.bos_token_id is one; it must be a whole number"),
+    ("unknown_token_id", 0.5, f"{TOKENS}.unknown_token_id is 0.5; it must be a whole number"),
+    ("eot_token_id", 999, f"{TOKENS}.eot_token_id is 999; it must be a token, of which there ar"),
+]  # fmt: skip
+BROKEN |= {
+    f"{key} {value}": (
+        _said(f"{TOKENS}.{key}", value) if value is not None else _lacking(f"{TOKENS}.{key}"),
+        expected,
+    )
+    for key, value, expected in ODD_TOKENS
+}
+
+
 @pytest.mark.parametrize("name", [*BROKEN, "too large"])
 def test_a_broken_file_is_one_line_and_no_weight_is_read(
     name: str, file: Path, monkeypatch: pytest.MonkeyPatch
@@ -372,6 +407,31 @@ def test_a_broken_file_is_one_line_and_no_weight_is_read(
         lines.append(str(caught.value))
     assert expected in lines[0] and lines[0] == lines[1]
     assert "\n" not in lines[0] and len(lines[0]) < 500
+
+
+@pytest.mark.parametrize(
+    ("merges", "expected"),
+    [
+        (["abc"], "“abc” in it is not two pieces"),
+        (["a b c"], "“a b c” in it is not two pieces"),
+        (["a zork"], "Token `zork` out of vocabulary"),
+    ],
+)
+def test_merges_that_cannot_be_done_are_one_line(
+    merges: list[str], expected: str, tmp_path: Path
+) -> None:
+    written(file := tmp_path / "my.gguf", "llama", header={f"{TOKENS}.merges": merges})
+    with pytest.raises(ValueError) as caught:
+        open_named(str(file), "cpu")
+    line = str(caught.value)
+    assert line.startswith(f"{file}: {TOKENS}.merges cannot be used: ") and expected in line
+    assert line.endswith(f"; {reading.OWN_FORMAT}") and "\n" not in line
+
+
+def test_kinds_of_tokens_may_be_missing(tmp_path: Path) -> None:
+    written(file := tmp_path / "my.gguf", "llama", without=[f"{TOKENS}.token_type"])
+    model = open_named(str(file), "cpu")
+    assert model.off == () and model.trace(TEXT).trace.tokens
 
 
 def test_without_its_packages_one_line_says_how_to_get_them(

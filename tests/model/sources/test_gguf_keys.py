@@ -70,6 +70,41 @@ def test_an_odd_value_of_any_key_is_taken_or_one_line(file: Path) -> None:
     assert lines and all("\n" not in line and len(line) < 300 for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("family", "key", "value"),
+    [
+        ("gemma2", "attn_logit_softcapping", ""),
+        ("gemma3", "final_logit_softcapping", False),
+        ("gemma3", "attention.sliding_window", []),
+        ("gemma4", "attention.sliding_window_pattern", [0.5] * 7),
+        ("gemma4", "attention.sliding_window_pattern", -1),
+        ("gemma4", "attention.head_count_kv", [0.5] * 7),
+        ("lfm2", "attention.head_count_kv", [2, 0]),
+        ("llama yarn", "rope.scaling.factor", ""),
+        ("qwen35", "feed_forward_length", "odd"),
+        ("qwen35", "rope.dimension_sections", [1, 2]),
+        ("t5", "decoder_start_token_id", "odd"),
+    ],
+)
+def test_what_a_key_cannot_mean_is_refused_by_its_name(
+    family: str, key: str, value: object, tmp_path: Path
+) -> None:
+    written(tmp_path / "little.gguf", family)
+    about = read(tmp_path / "little.gguf")
+    name = f"{about.said['general.architecture']}.{key}"
+    with pytest.raises(ValueError) as caught:
+        changed(about, name, value)
+    assert name in str(caught.value) and str(value) in str(caught.value)
+
+
+def test_what_says_nothing_is_not_mixed_up_with_its_kind(tmp_path: Path) -> None:
+    written(tmp_path / "little.gguf", "llama", header={"llama.attention.causal": True})
+    about = read(tmp_path / "little.gguf")
+    assert about.odd == ()
+    for key, value in (("attention.causal", 1), ("logit_scale", True)):
+        assert changed(about, f"llama.{key}", value)[1], "one is no truth, a truth is no number"
+
+
 def test_the_page_of_keys_says_what_the_code_does(tmp_path: Path) -> None:
     assert PAGE.read_text("utf-8") == page(all_files(tmp_path))
 
