@@ -24,7 +24,7 @@ from model.sources.handle import OpenModel
 from model.sources.places import copies
 
 # Raised whenever a header or a tokenizer is read in another sense, since a copy holds both.
-READING = 2
+READING = 3
 
 
 def kept(file: Path) -> Path | None:

@@ -31,7 +31,7 @@ OF_SCALING = {
     "factor": ("factor",),
     "beta_fast": ("yarn_beta_fast",),
     "beta_slow": ("yarn_beta_slow",),
-    "attention_factor": ("attn_factor", "yarn_attn_factor"),
+    "attention_factor": ("yarn_attn_factor",),
 }
 FREE, LONG, SHORT = "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"
 
@@ -84,6 +84,10 @@ def _scaling(
     factor = scaling.get("factor") or own.get("rope.scale_linear") or 1.0
     kind = own.get("rope.scaling.type") or "linear"
     scaling |= {"rope_type": kind, "n_turned": own.get("rope.dimension_count"), "factor": factor}
+    more = own.get("rope.scaling.attn_factor")
+    if kind == "yarn" and more:  # on top of what YaRN itself does
+        own_factor = 0.1 * float(np.log(factor)) + 1.0 if factor > 1 else 1.0
+        scaling["attention_factor"] = (scaling.get("attention_factor") or own_factor) * more
     if factors and kind != "yarn":
         whole = factor if kind == "linear" else 1.0
         short, long = (factors.get(x, factors.get(FREE)) for x in (SHORT, LONG))

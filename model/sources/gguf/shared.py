@@ -152,15 +152,25 @@ def _scaling(header: Header) -> Built:
             **by_context,
         }
     if kind == "yarn":
-        attention = header.given("rope.scaling.yarn_attn_factor")
-        if attention is None:
-            attention = header.given("rope.scaling.attn_factor")
+        attention = _lengthened(header, factor)
         yarn = {"beta_fast": fast, "beta_slow": slow, "attention_factor": attention}
         known = {name: value for name, value in yarn.items() if value is not None}
         return {"rope_type": "yarn", "factor": factor, **known, **by_context}
     if kind == "linear" and factor != 1:
         return {"rope_type": "linear", "factor": factor}
     return {"rope_type": "default"}
+
+
+def _lengthened(header: Header, factor: float) -> float | None:
+    """By what YaRN multiplies cosines and sines; None where that hangs on its factor alone.
+
+    The converter writes all of it as yarn_attn_factor. What attn_factor says llama.cpp multiplies
+    with that, or with its own, 1 + 0.1 ln factor (ggml's rope_yarn).
+    """
+    whole, more = (header.given(f"rope.scaling.{x}attn_factor") for x in ("yarn_", ""))
+    if more is None:
+        return whole
+    return more * (whole or 1 + 0.1 * math.log(max(factor, 1)))
 
 
 def window_of(header: Header) -> int | None:

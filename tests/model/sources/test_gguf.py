@@ -29,7 +29,7 @@ from model.sources.table import open_named, open_runnable
 from model.sources.transformers import get_ready
 from model.verify.check import relative_error
 from tests.model.adopted.families import tokens
-from tests.model.adopted.gguf_families import GGUF_FAMILIES
+from tests.model.adopted.gguf_families import GGUF_FAMILIES, YARN
 from tests.model.adopted.gguf_files import written
 from tests.model.conftest import Command
 
@@ -85,6 +85,13 @@ ALIKE_HEADERS: list[tuple[str, dict[str, Any]]] = [
     ("llama linear", {"without": ["llama.rope.scaling.type", "llama.rope.scaling.factor"],
                       "header": {"llama.rope.scale_linear": 4.0}}),
     ("llama3", {"header": {"llama.rope.scaling.type": "linear"}}),
+    # attn_factor comes on top of what YaRN does by itself, 1 + 0.1 ln 4 = 1.1386294, or is told.
+    ("llama yarn", {"without": ["llama.rope.scaling.yarn_attn_factor"],
+                    "header": {"llama.rope.scaling.attn_factor": 1.25},
+                    "rope_parameters": {**YARN, "attention_factor": 1.25 * 1.1386294361}}),
+    ("llama yarn", {"header": {"llama.rope.scaling.attn_factor": 1.25,
+                               "llama.rope.scaling.yarn_attn_factor": 0.8},
+                    "rope_parameters": {**YARN, "attention_factor": 1.0}}),
     ("gemma3", {"header": {"gemma3.final_logit_softcapping": 0.0},
                 "final_logit_softcapping": None}),
     ("gemma3", {"without": ["gemma3.attention.sliding_window"],

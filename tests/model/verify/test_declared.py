@@ -239,6 +239,27 @@ HEADERS: list[tuple[dict[str, Any], dict[str, np.ndarray], str]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"attn_factor": 1.25}, 1.25 * 1.1386294361),  # 1 + 0.1 ln 4
+        ({"yarn_attn_factor": 0.8}, 0.8),
+        ({"attn_factor": 1.25, "yarn_attn_factor": 0.8}, 1.0),
+        ({"attn_factor": 1.25, "factor": 0.5}, 1.25),
+        ({}, 1.1386294361),
+    ],
+)
+def test_what_a_header_says_of_yarn_comes_on_top_of_its_own(
+    more: dict[str, float], expected: float
+) -> None:
+    said: dict[str, Any] = {"general.architecture": "llama", "llama.context_length": 48}
+    own = {"type": "yarn", "factor": 4.0, "original_context_length": 16, **more}
+    said |= {f"llama.rope.scaling.{name}": value for name, value in own.items()}
+    declared = of_config(as_config(said, {}))
+    assert declared is not None
+    assert declared.turned(0, 16, 9)[1] == pytest.approx(expected, rel=1e-9)
+
+
 def test_a_header_is_read_by_itself(tmp_path: Path) -> None:
     written(tmp_path / "little.gguf", "llama")
     model = load(tmp_path / "little.gguf", "cpu")
