@@ -71,7 +71,7 @@ def script_of(text: str) -> str | None:
     return script if len(script) <= LONGEST_WITHOUT_CASE else script.capitalize()
 
 
-def n_single_bytes(forest: Sequence[PreToken]) -> int:
-    """Tokens of one byte that stand in a pre-token of several: no merge joined them."""
-    several = (p for p in forest if sum(len(token.bytes) for token in p) > 1)
-    return sum(len(token.bytes) == 1 for pre_token in several for token in pre_token)
+def single_bytes(forest: Sequence[PreToken]) -> tuple[int, int]:
+    """How many tokens are one byte, and how many of these are but a part of a character."""
+    single = [x.bytes for pre_token in forest for x in pre_token if len(x.bytes) == 1]
+    return len(single), sum(not x.isascii() for x in single)

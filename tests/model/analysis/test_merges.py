@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken
 
-from model.analysis.counts import by_script, n_single_bytes, script_of
+from model.analysis.counts import by_script, script_of, single_bytes
 from model.analysis.merges import Node, merge_forest, merged, rules_of, walk
 from model.data.tokenizer import Merges, Tokenizer, train_bpe, train_characters
 from tests.model.builders import edit_json
@@ -120,9 +120,9 @@ def test_scripts_with_the_fewest_bytes_per_token_come_first() -> None:
     assert [script_of(text) for text in ("日本", "42", "ab日", "")] == ["CJK", None, "Latin", None]
 
 
-def test_single_bytes_are_those_that_stayed_alone_in_a_longer_pre_token() -> None:
+def test_single_bytes_are_counted_and_those_that_are_no_whole_character() -> None:
     tokenizer = stories().tokenizer
     forest = merge_forest(tokenizer, tokenizer.merges(), "Hi.\n")
-    assert n_single_bytes(forest) == 0
+    assert single_bytes(forest) == (2, 0)
     forest = merge_forest(tokenizer, tokenizer.merges(), "😀.")
-    assert n_single_bytes(forest) == len(forest[0]) == 5
+    assert single_bytes(forest) == (len(forest[0]), 4) == (5, 4)

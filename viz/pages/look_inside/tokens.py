@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from model.analysis.counts import Counts, by_script, count, n_single_bytes
+from model.analysis.counts import Counts, by_script, count, single_bytes
 from model.analysis.merges import Node, PreToken, walk
 from model.data.tokenizer import UNKNOWN
 from model.lines import quoted
@@ -224,7 +224,7 @@ def _note(reading: Reading) -> None:
     if held_out:
         name = min(held_out, key=lambda name: held_out[name])
         said += f", against {held_out[name]:.2f} in {name}, held out from the training"
-    lines = [f"{said}. {n_single_bytes(reading.forest)} of {counts.tokens} tokens are single bytes"]
+    lines = [said, _of_single_bytes(*single_bytes(reading.forest), counts.tokens)]
     lines += [
         f"{share.script}: {share.bytes} bytes in {share.tokens} tokens"
         for share in by_script(reading.forest)[:MOST_SCRIPTS]
@@ -235,6 +235,17 @@ def _note(reading: Reading) -> None:
         "made; expect little of the model on it"
     )
     words.notice(". ".join(lines) + ".")
+
+
+def _of_single_bytes(n: int, n_parts: int, n_tokens: int) -> str:
+    """How many tokens are one byte, and what such a byte is: a letter of English is all of one."""
+    said = f"{n} of {n_tokens} tokens {'is a single byte' if n == 1 else 'are single bytes'}"
+    if not n:
+        return said
+    if 0 < n_parts < n:
+        part = "a part of a character" if n_parts == 1 else "parts of characters"
+        return f"{said}, {n_parts} of them {part}"
+    return f"{said}, {'each ' if n > 1 else ''}a {'part of a ' if n_parts else ''}character"
 
 
 def _cards(reading: Reading) -> None:

@@ -91,6 +91,20 @@ def test_a_text_in_many_pieces_is_said_with_its_numbers() -> None:
         assert note(open_page("Tokens", sentence=sentence)) is None, sentence
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("xq zx 12", "6 of 7 tokens are single bytes, each a character"),
+        ("xq日 7", "7 of 7 tokens are single bytes, 3 of them parts of characters"),
+        ("日本", "6 of 6 tokens are single bytes, each a part of a character"),
+    ],
+)
+def test_single_bytes_are_those_of_the_cards(text: str, said: str) -> None:
+    app = open_page("Tokens", sentence=text)
+    assert f". {said}. " in str(note(app))
+    assert sum(card[2] == "1" for card in cards(app)) == int(said.split()[0])
+
+
 def test_one_pre_token_is_drawn_where_it_is_chosen() -> None:
     app = open_page("Tokens", sentence=TOM, pre_token="4")
     assert control(app, "pre_token") == 4
