@@ -25,6 +25,7 @@ from tests.model.adopted.families import (
 )
 from tests.viz.apps import chart, checks_shown, control, facts, lesson, lines, open_page, picked
 from tests.viz.builders import live_data, numbers
+from tests.viz.pages.generate.test_next_token import press, write_out
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
 from viz.charts import figure
@@ -38,6 +39,8 @@ LONG = f"{TEXT} a"  # of another run than those that are kept
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
     saved(folder / "some-llama", "llama", start="<s>")
+    for name, start in (("short-started", "<s>"), ("short", "")):
+        saved(folder / name, "llama", start=start, max_position_embeddings=48)
     build("bert", vocab_size=12).save_pretrained(folder / "some-bert")
     words().save_pretrained(folder / "some-bert")
     broken = build("gpt2", vocab_size=300)
@@ -300,6 +303,18 @@ def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
     given = {"scene": "padding", "side": "left", "second": TEXT, "sentence": LONG}
     app = open_page("Masks", model="lacks-a-byte", **given)
     assert "and this model counts positions from the" in lesson(app)
+
+
+@pytest.mark.parametrize(("model", "start"), [("short-started", "<s>"), ("short", "")])
+def test_that_a_start_token_was_dropped_is_said(model: str, start: str) -> None:
+    asked = {"sentence": 40 * " red", "full": "slide", "mode": "greedy", "new_tokens": "16"}
+    app = open_page("Next token", model=model, **asked)
+    press(app, "Start")
+    write_out(app)
+    note = live_data(app)["note"]
+    assert "The full context dropped its older half" in note
+    said = f" {start}, which begins every text of this model, was dropped too; it goes on without"
+    assert (said in note, "which begins every" in note) == (bool(start), bool(start))
 
 
 def test_tokens_has_no_tree_where_a_text_is_empty() -> None:

@@ -193,6 +193,6 @@ def test_only_positions_are_numbered_again(position: str) -> None:
         steps=[SimpleNamespace(n_dropped=4)], is_running=False, stopped=None,
         model=SimpleNamespace(config=config, limit="the model's context"),
     )  # fmt: skip
-    line = Growth.state(SimpleNamespace(writing=writing))
+    line = Growth.state(SimpleNamespace(writing=writing, start=""))
     assert ("numbered from position 0 again" in line) == (position != "none")
     assert "cannot attend to what was dropped" in line

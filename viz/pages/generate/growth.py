@@ -85,6 +85,7 @@ class Growth:
     writing: Writing
     view: "View | Alone"
     vocabulary: Sequence[str]
+    start: str = ""  # the special token that every text of the model begins with
     is_greedy: bool = False
     part: Part | None = None  # as a browser has it; its arrays go with it
     name: str = field(default_factory=partial(secrets.token_hex, 4))  # as no other text has it
@@ -190,6 +191,11 @@ class Growth:
                 f" The full context dropped its older half: {again}the model cannot attend to what "
                 "was dropped."
             )
+            if self.start:
+                line += (
+                    f" {self.start}, which begins every text of this model, was dropped too; "
+                    "it goes on without it."
+                )
         return line
 
     # --- its parts --------------------------------------------------------------------------------

@@ -117,7 +117,9 @@ def _anew(
     model, ends = runs.decoder(request.handle), runs.end_ids(request.handle)
     slide = request.slides
     writing = write(model, ends, request.ids, now, slide=slide, course=course, target=target)
-    growth = Growth(request, writing, view, runs.vocabulary(request.handle))
+    words, special = runs.vocabulary(request.handle), runs.runnable(request.handle).special_ids
+    start = "".join(words[i] for i in request.ids[:1] if i in special)
+    growth = Growth(request, writing, view, words, start)
     memory.remember(WRITING, request, growth)
     memory.keep_choices(SAMPLING, {"at": None})
     return growth
