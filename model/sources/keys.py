@@ -6,7 +6,7 @@ transformers keeps a key that nobody reads as an attribute of the config, and sa
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import fields
+from dataclasses import MISSING, Field, dataclass, fields
 from inspect import getsource
 from typing import Any
 
@@ -16,31 +16,42 @@ from model.verify.check import Finding
 MOST_NAMED = 20  # in lines of their own
 # How the source of a model, and that of its config, take what a config says.
 OF_MODEL = re.compile(
-    r"\bconfig\.(\w+)|config, ['\"](\w+)['\"]|(?<=rope_parameters)(?:\.get\(|\[)['\"](\w+)['\"]"
+    r"\bconfig\.(\w+)"
+    r"|(?<!hasattr\()config, ['\"](\w+)['\"]|(?<=rope_parameters)(?:\.get\(|\[)['\"](\w+)['\"]"
 )
 OF_CONFIG = re.compile(r"\bself\.(\w+)|\bkwargs\.(?:get|pop)\(\s*['\"](\w+)['\"]")
+AT_TOP, CLASS = re.compile(r"^(?=class |def )", re.MULTILINE), re.compile(r"class (\w+)")
 # Keys that no number of a run hangs on, and why.
 WITHOUT_EFFECT = (
-    (r"model_type|architectures|auto_map|transformers_version|is_llama_config", "what it is"),
+    (r"model_type|architectures|auto_map|transformers_version|is_llama_config"
+     r"|is_encoder_decoder|is_decoder", "what it is"),
+    (r"id2label|label2id", "names of classes"),
+    (r"tie_word_embeddings", "said by the tensors of a file, too"),
     (r"_name_or_path|_commit_hash|_num_labels|license|language|tags", "where it comes from"),
     (r"unsloth_.*|transformers\.js_config", "of other programs"),
     (r"(torch_)?dtype|.*_in_fp32|bf16|fp16", "all is float32 here"),
-    (r"use_cache|cache_implementation|return_dict|output_(past|attentions|hidden_states)",
+    (r"use_cache|cache_implementation|return_dict|output_(past|attentions|hidden_states"
+     r"|router_logits)|_?out_(features|indices)|stage_names|reshape_hidden_states",
      "what else is kept"),
     (r"_?attn_implementation.*|_?(use_)?flash_attn.*|pretraining_tp|reference_compile"
-     r"|gradient_checkpointing|use_reentrant.*", "how, not what is computed"),
-    (r".*(dropout|pdrop|drop_path|layerdrop).*|.*init(ializer)?_.*|.*xavier_init|label_smoothing"
-     r"|.*(aux|z)_loss.*|neftune_.*|replacing_rate|save_step|student_.*_layers|layers_to_keep"
-     r"|repad_logits_with_grad|ignore_index", "of training alone"),
+     r"|gradient_checkpointing|chunk_size_feed_forward|use_reentrant.*|reorder_and_upcast_attn"
+     r"|deterministic_flash_attn|mamba_chunk_size", "how, not what is computed"),
+    (r".*(dropout|pdrop|drop_path|layerdrop|router_jitter).*|.*init(ializer)?_.*|.*xavier_init"
+     r"|label_smoothing|sparse_pred.*|.*(aux|z)_loss.*|neftune_.*|replacing_rate|save_step|student_.*_layers|layers_to_keep"
+     r"|repad_logits_with_grad|ignore_index"
+     r"|layerscale_value|linear_(a_log|dt)_(min|max)|sinusoidal_pos_embds", "of training alone"),
     (r".*_token_ids?|.*_token_index|tokenizer_class|prefix|task_specific_params|finetuning_task"
      r"|force_bos_token_to_be_generated", "of the tokenizer, or of how a text is written"),
     (r"n_ctx|n_positions|extra_pos_embeddings|seq_len(gth)?|max_(seq_len(gth)?|sequence_length)"
      r"|model_max_length", "how long a text may be"),
     (r"ep_size|seq_aux|num_steps|custom_pipelines|num_mtp_modules|use_mtp", "of training"),
     (r"directionality|pooler_.*|summary_.*|classifier_.*|num_labels|problem_type"
-     r"|predict_special_tokens|num_nextn_predict_layers|mtp_.*", "of parts that are not shown"),
+     r"|predict_special_tokens|num_nextn_predict_layers|mtp_.*"
+     r"|encoder_stride|apply_layernorm|num_logits_to_keep", "of parts that are not shown"),
 )  # fmt: skip
-_WITHOUT = re.compile("|".join(pattern for pattern, _ in WITHOUT_EFFECT))
+WITHOUT = re.compile("|".join(pattern for pattern, _ in WITHOUT_EFFECT))
+# What the library's masks take, outside of the sources of a family whose class declares it.
+OF_MASKS = {"attention_chunk_size"}
 # What a model does anyway: by a name that its config or its rotation has for the same,
 SAME = {
     "n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers",
@@ -110,7 +121,7 @@ def passed_over(said: Mapping[str, Any], inner: Any) -> Iterator[Finding]:  # no
 
     said: config.json. inner: the model that transformers built of it.
     """
-    read = {*_read_in(inner.modules(), OF_MODEL), *_read_in([inner.config], OF_CONFIG)}
+    read = _read(inner.modules(), OF_MODEL) | _read([inner.config], OF_CONFIG)
     found, name = list(_unknown(said, inner.config, read)), type(inner).__name__
     for key in found[:MOST_NAMED]:
         yield Finding(f"config.json says {key}, which {name} {UNKNOWN}", is_off=True)
@@ -118,31 +129,57 @@ def passed_over(said: Mapping[str, Any], inner: Any) -> Iterator[Finding]:  # no
         yield Finding(f"config.json says {more:,} keys more that {name} {UNKNOWN}", is_off=True)
 
 
-def _read_in(objects: Iterable[object], taking: re.Pattern[str]) -> set[str]:
-    """What the source of the classes of some objects takes from a config."""
-    modules = {sys.modules[kind.__module__] for x in objects for kind in type(x).__mro__}
-    own = [x for x in modules if x.__name__.startswith("transformers.models.")]
-    return {name for x in own for names in taking.findall(getsource(x)) for name in names}
+@dataclass(frozen=True)
+class Read:
+    """Names that sources take of a config: a model's own classes, and all of their modules."""
+
+    own: frozenset[str]
+    near: frozenset[str]
+
+    def __or__(self, other: "Read") -> "Read":
+        return Read(self.own | other.own, self.near | other.near)
 
 
-def _unknown(said: Mapping[str, Any], config: Any, read: Set[str]) -> Iterator[str]:  # noqa: ANN401
+def _read(objects: Iterable[object], taking: re.Pattern[str]) -> Read:
+    """What is taken by the classes of some objects; functions beside a class are its own."""
+    kinds = {kind for x in objects for kind in type(x).__mro__}
+    of_library = [kind for kind in kinds if kind.__module__.startswith("transformers.models.")]
+    names = {kind.__name__ for kind in of_library}
+    modules = [sys.modules[name] for name in {kind.__module__ for kind in of_library}]
+    near = [part for module in modules for part in AT_TOP.split(getsource(module))]
+    own = [part for part in near if (named := CLASS.match(part)) is None or named[1] in names]
+    return Read(*(frozenset(_taken("".join(parts), taking)) for parts in (own, near)))
+
+
+def _taken(source: str, taking: re.Pattern[str]) -> Iterator[str]:
+    return (name for found in taking.findall(source) for name in found)
+
+
+def _unknown(said: Mapping[str, Any], config: Any, read: Read) -> Iterator[str]:  # noqa: ANN401
     """The keys, each with its value, that a config keeps beside what its class declares."""
     kept, rotation = vars(config), vars(config).get("rope_parameters") or {}
-    declared = {field.name for field in fields(config)}
-    declared |= {*config.attribute_map, *config.attribute_map.values()}
+    declared = {field.name: field for field in fields(config)}
+    heard = read.own | {*config.attribute_map, *config.attribute_map.values()}
+    heard |= (read.near | OF_MASKS) & declared.keys()
     for key in (key for key in said if key in kept):
         if isinstance(said[key], dict) and hasattr(kept[key], "model_type"):  # of a part
-            inside = _read_in([kept[key]], OF_CONFIG)
-            yield from _unknown(said[key], kept[key], read | inside)
-        elif key not in declared | read and not _changes_nothing(key, said, config):
+            yield from _unknown(said[key], kept[key], read | _read([kept[key]], OF_CONFIG))
+        elif key in declared and said[key] == _usual(declared[key]):
+            continue
+        elif key not in heard and not _changes_nothing(key, said, config):
             yield f"{quoted(key)} {quoted(repr(said[key]))}"
     for key in (key for key in said if key in ROTATION and rotation):
         is_taken = key not in kept or key == "rope_parameters"
         if is_taken and not set(_numbers(said[key])) <= set(_numbers(rotation)):
             yield f"{key} {quoted(repr(said[key]))} beside another rotation"
     yield from _unknown_to_rotation(
-        rotation, read | set(type(config).ignore_keys_at_rope_validation)
+        rotation, read.own | set(type(config).ignore_keys_at_rope_validation)
     )
+
+
+def _usual(field: Field[Any]) -> object:
+    """What a class has where a file is silent."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _changes_nothing(key: str, said: Mapping[str, Any], config: Any) -> bool:  # noqa: ANN401
@@ -151,7 +188,7 @@ def _changes_nothing(key: str, said: Mapping[str, Any], config: Any) -> bool:  #
     anyway = [table[key] for table in (NEUTRAL, of_family) if key in table]
     if value is None or (not value and not anyway) or value in anyway:
         return True
-    if _WITHOUT.fullmatch(key) or (key in WINDOWS and said.get(GATE) is False):
+    if WITHOUT.fullmatch(key) or (key in WINDOWS and said.get(GATE) is False):
         return True
     if key == "head_dim":
         names = ("hidden_size", "num_attention_heads")

@@ -154,9 +154,11 @@ class Declared:
         """What may be attended to, (T, T)."""
         places = np.arange(record.q.shape[1])
         back = np.subtract.outer(places, places)
+        window = self.window(layer)
+        if self.config.get("use_bidirectional_attention"):  # half of a window on either side
+            return np.abs(back) <= (window // 2 if window else len(places))
         is_causal = self.config.get("is_decoder") or self.family.is_causal
         seen = back >= 0 if self.config.get("is_causal", is_causal) else np.full(back.shape, True)
-        window = self.window(layer)
         return seen & (back < window) if window else seen
 
     def cap(self, name: str) -> float | None:
@@ -191,7 +193,7 @@ class Declared:
 
 def of_config(config: Said, where: str = "config.json") -> Declared | None:
     """What config.json says of attention; None of a family, or in a way, that is not known."""
-    if config.get("model_type") not in FAMILIES or config.get("use_bidirectional_attention"):
+    if config.get("model_type") not in FAMILIES:
         return None
     given = [config.get(name) for name in ("rope_parameters", "rope_scaling")]
     whole = [one for one in given if isinstance(one, dict)]

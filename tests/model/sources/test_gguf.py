@@ -115,6 +115,16 @@ def test_a_header_says_the_same_in_other_words(
     assert loaded.off == () and all(one.passed for one in loaded.check(trace))
 
 
+def test_a_scale_of_all_pairs_comes_on_top_of_that_of_each(tmp_path: Path) -> None:
+    scaled = {"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 4.0}
+    written(file := tmp_path / "little.gguf", "llama3", header=scaled)
+    about = reading.read(file)
+    expected = [4.0 * float(x) for x in about.factors["rope_freqs.weight"]]
+    assert about.config["rope_parameters"]["short_factor"] == pytest.approx(expected)
+    loaded = open_named(str(file), "cpu")
+    assert all(one.passed for one in loaded.check(loaded.trace(TEXT).trace))
+
+
 def test_files_are_read_at_once_and_the_packages_are_as_before(tmp_path: Path) -> None:
     own = [getattr(module, name) for module, name, _ in reading._quicker()]
     for name in ("llama", "qwen2"):
@@ -193,6 +203,16 @@ def test_what_stands_around_a_text_is_as_llama_cpp_has_it(
     said: dict[str, object], text: str, expected: list[str], tmp_path: Path
 ) -> None:
     assert _cut(tmp_path / "little.gguf", text, **said) == expected
+
+
+def test_a_text_ends_where_keys_and_tokens_say() -> None:
+    said = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.eos_token_id": 9}
+    said["tokenizer.ggml.eot_token_id"] = 4
+    known = {"<|im_end|>": 7, "<|end|>": 5}
+    assert tokenizer.end_ids(said, known) == [9, 4, 5, 7]
+    assert tokenizer.end_ids({}, {**known, "<|return|>": 3}) == [3, 5, 7]
+    of_messages = {"<|return|>": 3, "<|call|>": 8, "<|end|>": 5}  # the last parts messages alone
+    assert tokenizer.end_ids({}, of_messages) == [3, 8]
 
 
 # How kinds split where they differ: digits, what is before them, brackets, quotes, line ends.

@@ -175,6 +175,11 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
         "layers that attend = what config.json says",
     ),
     "looks ahead": ("bert", {"is_decoder": True}, f"{MASK}, first in encoder.blocks.0.attn"),
+    "both sides": (
+        "gemma2",
+        {"use_bidirectional_attention": True},
+        f"{MASK}, first in {FIRST}",
+    ),
     "scale": ("gemma2", {"query_pre_attn_scalar": 8}, f"{SCALE}, first in {FIRST}"),
     "of layers": (
         "gpt2",
