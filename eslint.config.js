@@ -30,7 +30,7 @@ export default [
   js.configs.recommended,
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { files: ["**/*.js"], languageOptions: { ecmaVersion: 2024, sourceType: "module" } },
-  { files: ["viz/{kit,live}/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["{viz,tests/viz}/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["scripts/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
   {
     rules: {

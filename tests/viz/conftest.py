@@ -1,22 +1,65 @@
-"""Checkpoints of a test's own in the place of the shipped ones, and a page of the app's own."""
+"""Checkpoints of a test's own in the place of the shipped ones, and pages with the kit's files."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from model.sources import places
-from tests.viz.harness import bare_page
+from tests.conftest import FAILED
+from tests.viz.kit import gallery as galleries
+from tests.viz.kit.gallery import Gallery
 from viz.runs.kept import KEPT
 
 
+@pytest.fixture(scope="session")
+def kit_url() -> Iterator[str]:
+    """Where the kit's files are."""
+    with galleries.served() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def kit_profile(browser: Browser) -> Iterator[BrowserContext]:
+    """What the browser has loaded of the kit it keeps from file to file."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    yield context
+    context.close()
+
+
 @pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+def bare(
+    kit_profile: BrowserContext, kit_url: str, request: pytest.FixtureRequest
+) -> Iterator[Page]:
     """A page with nothing on it; the file's HARNESS, if it has one, has been run in it."""
-    with bare_page(browser, app_url, getattr(request.module, "HARNESS", "() => {}")) as page:
+    script = getattr(request.module, "HARNESS", "() => {}")
+    with galleries.open_page(kit_profile, kit_url, script) as page:
         yield page
+
+
+@pytest.fixture(scope="session")
+def _gallery(kit_profile: BrowserContext, kit_url: str) -> Iterator[tuple[Gallery, list[str]]]:
+    errors: list[str] = []
+    page = kit_profile.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield Gallery(page, f"{kit_url}/"), errors
+    page.close()
+
+
+@pytest.fixture
+def gallery(
+    _gallery: tuple[Gallery, list[str]], request: pytest.FixtureRequest
+) -> Iterator[Gallery]:
+    """The page on which all tests of a process show parts and marks, as no test has been there."""
+    shown, errors = _gallery
+    shown.open()
+    errors.clear()
+    yield shown
+    if request.node.stash.get(FAILED, False):
+        shown.close()
+    assert not errors, "errors of the page"
 
 
 @pytest.fixture

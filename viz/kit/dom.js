@@ -301,6 +301,37 @@ export function fillLists(container, what, make, chosen) {
   });
 }
 
+/**
+ * What a person reads in some nodes, by their names; of what is not shown nothing.
+ *
+ * @param {Record<string, Element | null | undefined>} nodes
+ */
+export function wordsIn(nodes) {
+  return Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, wordsOf(node)]));
+}
+
+/**
+ * Words as they are spoken; of a control, alone or with its label around it, what is chosen.
+ *
+ * @param {Element | null | undefined} node
+ */
+export function wordsOf(node) {
+  if (!node?.checkVisibility()) return null;
+  const inside = "input:checked, input:not([type=radio]), select";
+  const control = node.matches("label, fieldset") ? node.querySelector(inside) : node;
+  if (control instanceof HTMLSelectElement) return control.selectedOptions[0]?.text ?? null;
+  if (control instanceof HTMLInputElement) return chosenBy(control);
+  if (control instanceof HTMLTextAreaElement) return control.value;
+  return node.ariaValueText || node.ariaLabel || node.textContent || null;
+}
+
+/** @param {HTMLInputElement} input */
+function chosenBy(input) {
+  if (input.type === "checkbox") return input.checked;
+  if (input.type === "radio") return input.labels?.[0].textContent ?? null;
+  return input.ariaValueText ?? input.value;
+}
+
 const KEEP_MS = 10_000; // how long a browser may take to begin with a download
 
 /**

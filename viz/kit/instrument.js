@@ -59,7 +59,7 @@ export class Instrument {
   constructor({ model, el, signal }, quiet) {
     this.model = model;
     this.root = el;
-    this.lifetime = new Lifetime(signal);
+    this.lifetime = new Lifetime(signal, el);
     if (quiet !== undefined) model.conversation.quiet = quiet;
     watchTheme(this.lifetime, () => this.receive());
   }
@@ -80,7 +80,7 @@ export class Instrument {
     if (!needs.length) return this.#take();
     const told = model.get("told");
     const isNewest = () => told === model.get("told") && !this.lifetime.isOver;
-    Promise.all(needs.map((name) => model.load(name))).then(
+    const taken = Promise.all(needs.map((name) => model.load(name))).then(
       (arrays) => {
         if (!isNewest()) return;
         this.arrays = Object.fromEntries(needs.map((name, i) => [name, arrays[i]]));
@@ -90,6 +90,7 @@ export class Instrument {
         if (isNewest() && !this.data) this.root.textContent = error.message;
       },
     );
+    this.lifetime.busy(taken);
   }
 
   /** What a person has changed since, and Python does not know, stays. */

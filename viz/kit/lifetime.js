@@ -1,14 +1,47 @@
 // What must be released when an instrument is taken off the page: timers, frames asked for,
 // observers, and listeners outside its own elements. Nothing may start any of these but through here.
+//
+// And whether anything is awaited: then, and only then, the part's root says `data-busy`. It is at rest
+// without.
+
+/** How much is awaited at a root. @type {WeakMap<HTMLElement, number>} */
+const awaited = new WeakMap();
 
 export class Lifetime {
   /** @type {Set<() => void>} */
   #releases = new Set();
   isOver = false;
 
-  /** @param {AbortSignal} [signal] ends it, too */
-  constructor(signal) {
+  /**
+   * @param {AbortSignal} [signal] ends it, too
+   * @param {HTMLElement} [root] of the part
+   */
+  constructor(signal, root) {
+    this.root = root;
     signal?.addEventListener("abort", () => this.end());
+  }
+
+  /**
+   * Have the part say that it is busy until something is done.
+   *
+   * @template T
+   * @param {Promise<T>} work
+   */
+  async busy(work) {
+    this.#count(1);
+    try {
+      return await work;
+    } finally {
+      this.#count(-1);
+    }
+  }
+
+  /** @param {number} more */
+  #count(more) {
+    if (!this.root) return;
+    const n = (awaited.get(this.root) ?? 0) + more;
+    awaited.set(this.root, n);
+    this.root.toggleAttribute("data-busy", n > 0);
   }
 
   /**
@@ -127,7 +160,7 @@ export class Lifetime {
    * @returns {Lifetime}
    */
   child() {
-    const child = new Lifetime();
+    const child = new Lifetime(undefined, this.root);
     child.keep(this.keep(() => child.end()));
     return child;
   }

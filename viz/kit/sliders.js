@@ -1,6 +1,6 @@
 // The sliders that say how a token is drawn, in the order in which the filters act.
 
-import { html, inputOf, slider } from "./dom.js";
+import { html, inputOf, slider, wordsOf } from "./dom.js";
 
 /** @import { Bounds, StepName } from "./wire.js" */
 
@@ -87,6 +87,14 @@ export class Sliders {
    */
   row(_name, label, _place, _more) {
     return html("li", null, label);
+  }
+
+  /** What each is set to, in the order in which they act; null where it is not in sight. */
+  read() {
+    return Array.from(this.list.querySelectorAll("input"), (input) => [
+      input.ariaLabel,
+      wordsOf(input),
+    ]);
   }
 
   /**

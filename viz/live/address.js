@@ -112,7 +112,7 @@ function say(message, tries) {
 
 /** Whether Python knows where a person went; `settled.js` waits for it. */
 function sayWhetherHeard() {
-  document.documentElement.toggleAttribute("data-busy", known < sent || waiting !== null);
+  document.documentElement.toggleAttribute("data-pending", known < sent || waiting !== null);
 }
 
 /** @param {"addEventListener" | "removeEventListener"} how */

@@ -21,7 +21,7 @@ TAKEN = "messages-taken-over"  # the last of each part
 
 _mount = component(
     "headlight_live",
-    html='<div class="hl-live" data-drawn="" translate="yes"></div>',
+    html='<div class="hl-live" data-busy="" translate="yes"></div>',
     css=component_style(),
     js=script("live/loader.js"),
     isolate_styles=False,  # Plotly and accessibility tools need the page's own document

@@ -1,15 +1,15 @@
 // One attribute says that nothing is under way: <html data-settled="3 Masks KEY">, for the third time
 // since it was loaded, on the page Masks with the run KEY. It is absent while the script runs, a
-// figure is being drawn, or a choice made in the browser has yet to reach Python.
+// part is busy, or a choice made in the browser has yet to reach Python.
 
 const UNDER_WAY = [
   '[data-testid="stApp"]:not([data-test-script-state="notRunning"])', // Streamlit's own
-  '.hl-live[data-drawn=""], .hl-live[aria-busy]',
+  "[data-busy]", // a part that something is awaited in
+  "[data-pending]", // what a person chose and Python has not heard of
   ".hl-figure:empty",
   ".hl-control:empty",
-  "[data-busy]", // a figure that is being drawn, or what a person chose and Python has not heard of
 ].join();
-const WATCHED = ["data-test-script-state", "data-drawn", "aria-busy", "data-busy", "data-run"];
+const WATCHED = ["data-test-script-state", "data-busy", "data-pending", "data-run"];
 const WIDE = ".katex-display, .hl-strip"; // formulas and rows of tokens, which scroll on a phone
 const QUIET_MS = 50; // between the end of a script and the figures it leads to
 

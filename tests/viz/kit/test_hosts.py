@@ -1,6 +1,4 @@
-"""Protects one part in three hosts: a saved file, a notebook, and the app (tests/walks), and the
-marks that parts are made of, on data that is odd.
-"""
+"""Protects one part in three hosts: a saved file, a notebook, and the app (tests/walks)."""
 
 import base64
 import re
@@ -8,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import ANY
 
 import axe_playwright_python
 import numpy as np
@@ -186,7 +183,7 @@ def test_each_part_opens_from_a_file_and_is_for_everybody(
     alone.goto((tmp_path / "part.html").as_uri())
     expect(alone.locator(words)).to_be_visible()
     if part.name in ("rotation", "forming", "mask_editor", "figure"):
-        alone.locator(".js-plotly-plot:not([data-busy]) .main-svg").first.wait_for()
+        alone.locator(":not([data-busy]) > * .main-svg").first.wait_for()
     if reach:
         alone.locator(reach).first.focus()
         alone.keyboard.press(key)
@@ -268,7 +265,7 @@ def test_the_head_of_an_address_is_large_as_soon_as_there_is_room(
     alone.emulate_media(reduced_motion="reduce")
     alone.add_init_script(WITHOUT_ROOM)
     alone.goto(path.as_uri())
-    alone.locator(":not([aria-busy]) > .hl-home .hl-home-next li").first.wait_for(state="attached")
+    alone.locator(":not([data-busy]) > .hl-home .hl-home-next li").first.wait_for(state="attached")
     alone.evaluate("document.getElementById('no-room').remove()")
     expect(alone.locator(".hl-home-large .heatmaplayer")).to_be_visible()
 
@@ -341,7 +338,6 @@ def test_what_the_app_has_let_go_of_is_asked_for_again(bare: Page) -> None:
         """async data => {
             const {PartHost} = await import('/kit/hosts/streamlit.js');
             globalThis.lost = [];
-            document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
             const root = document.body.appendChild(document.createElement('div'));
             root.className = 'hl-live';
             const lose = key => {
@@ -391,8 +387,7 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
         bare.evaluate(
             """async data => {
                 const {PartHost} = await import('/kit/hosts/streamlit.js');
-                document.head.append(Object.assign(document.createElement('base'), {href: '/'}));
-                const root = document.body.appendChild(document.createElement('div'));
+                    const root = document.body.appendChild(document.createElement('div'));
                 root.className = 'hl-live';
                 globalThis.sent = [];
                 globalThis.host = new PartHost(root, {send: message => sent.push(message)});
@@ -661,157 +656,3 @@ def test_a_still_goes_where_a_live_one_stands(alone: Page) -> None:
     expect(alone.get_by_alt_text("All heads")).to_have_count(2)
     expect(alone.get_by_alt_text("All heads").nth(0)).to_be_visible()
     expect(alone.get_by_alt_text("All heads").nth(1)).to_be_hidden()
-
-
-# --- the gallery ----------------------------------------------------------------------------------
-
-# Every mark on odd data, by name; the page is the saved one, with this in the place of a part.
-GALLERY = """
-const at = (name) => import(urls[`kit/${name}.js`]);
-const MARKS = ['heatmap', 'grid', 'strips', 'bars', 'arcs', 'shades', 'plot', 'table'];
-const [{HeatMap}, {Grid}, {Strip, Bars}, {TokenBars}, {drawArcs}, {drawShades}, ...others] =
-    await Promise.all(MARKS.map(name => at(`marks/${name}`)));
-const [{Plot}, {numberTable, fillTable}] = others;
-const [{Lifetime}, {matrix}, {currentPalette}] = await Promise.all(
-    ['lifetime', 'maths', 'colors'].map(at));
-(await at('plotly')).plotlyFromPage();
-const given = document.getElementById('contents').textContent;
-const {themes, maps, grids, bars, words} = JSON.parse(given);
-const root = document.getElementById('headlight');
-const lifetime = new Lifetime();
-const palette = currentPalette(themes, root);
-const place = (tag) => {
-    const node = tag === 'svg' ? document.createElementNS('http://www.w3.org/2000/svg', tag)
-        : document.createElement(tag);
-    return root.appendChild(node);
-};
-const number = x => x === 'nan' ? NaN : x === 'inf' ? Infinity : x;
-globalThis.marks = {};
-for (const [name, {rows, columns, values, ...picture}] of Object.entries(maps)) {
-    const map = new HeatMap(place('div'), lifetime, {drag: false});
-    const cells = matrix(rows, columns, Float64Array.from(values.map(number)));
-    const titles = {rowTitle: 'query', columnTitle: 'key', hidden: null};
-    await map.draw({...titles, ...picture, values: cells}, palette);
-    marks[name] = () => map.read();
-}
-for (const [name, data] of Object.entries(grids)) {
-    const grid = new Grid('hl-overview', {left: 26, top: 16, beside: 2},
-        {point() {}, pick() {}, step: move => (globalThis.picked = move)});
-    place('div').append(grid.node);
-    grid.build(data, {masked: 1}, palette, {x: 15, y: 15});
-    grid.frame([0, 0]);
-    marks[name] = () => grid.read();
-}
-for (const [name, Kind] of Object.entries({strip: Strip, signed: Bars})) {
-    const strip = new Kind(3, true);
-    strip.paint([-1, 0, NaN], Kind === Strip ? x => (x < 0 ? '#f00' : '#00f') : palette);
-    place('div').append(strip.node);
-    marks[name] = () => [...strip.node.children].map(x => x.getAttribute('fill') ?? x.tagName);
-}
-const pair = {rows: [maps.long.rowLabels[1], words[0]], columns: words, blank: [0, 0, 0, 0]};
-const values = matrix(2, 2, Float64Array.of(1, 0, 0.25, 0.75));
-const cut = {...pair, hidden: [0, 1, 0, 0], values};
-const arcs = place('svg');
-drawArcs(arcs, cut, {kept: [[0], [1]], focus: {side: 'query', at: 1}, width: 400, palette,
-    look: focus => (globalThis.picked = focus)});
-marks.arcs = () => [...arcs.children].map(x => x.tagName === 'path' ? x.getAttribute('d')
-    : x.textContent);
-const shades = place('svg');
-drawShades(shades, {labels: words, weights: Float64Array.of(0.01, 0.75), isMasked: i => i === 0,
-    isBlank: () => false, chosen: 1, pick: i => (globalThis.picked = i)}, palette);
-marks.shades = () => [...shades.querySelectorAll('text')].map(x => x.textContent);
-for (const [name, rows] of Object.entries(bars)) {
-    const list = new TokenBars(i => (globalThis.picked = i));
-    place('div').append(list.node);
-    list.show(rows, 'title');
-    const shares = part => [...list.node.querySelectorAll(`.hl-dist-${part}`)]
-        .map(({hidden, style}) => hidden ? 0 : Number(style.getPropertyValue('--share')));
-    marks[name] = () => [list.read(), list.node.ariaLabel, shares('before'), shares('after')];
-}
-const plot = new Plot(place('div'), lifetime);
-plot.draw({data: [{name: '<b>', x: [0, 1], y: [number('nan'), 3]}], layout: {}, height: 90});
-while (plot.chart.matches('[data-busy]')) await new Promise(resolve => setTimeout(resolve, 9));
-marks.plot = () => plot.read();
-const cells = matrix(1, 2, Float64Array.of(-Infinity, 0.5));
-const table = place('div').appendChild(numberTable('t', ['<b>', ''], cells));
-fillTable(table, 't', cells, () => 'rgb(1,2,3)');
-marks.table = () => [...table.querySelectorAll('b, td')].map(({textContent}) => textContent);
-lifetime.keep(() => (globalThis.isOver = true));
-globalThis.end = () => lifetime.end();
-"""
-UNIT = {"name": "weight", "low": 0, "high": 1}
-MAPS = {
-    "one cell": {"rows": 1, "columns": 1, "values": [1], "rowLabels": ["a"], "columnLabels": ["b"]},
-    "no numbers": {
-        "rows": 2,
-        "columns": 2,
-        "values": ["nan", "inf", 0.25, 1],
-        "rowLabels": ["&lt;b&gt;", "$x$"],
-        "columnLabels": ["é" * 40, "שלום"],
-        "hidden": [0, 0, 0, 1],
-    },
-    "long": {
-        "rows": 60,
-        "columns": 60,
-        "values": [i / 3600 for i in range(3600)],
-        "rowLabels": [str(i) for i in range(60)],
-        "columnLabels": [str(i) for i in range(60)],
-    },
-}
-
-
-def tiles(layers: int, heads: int, size: int) -> dict[str, Any]:
-    """Small maps of a group whose every cell differs from its neighbours."""
-    levels = [(7 * i) % 250 + 3 for i in range(layers * heads * size * size)]
-    tiles = {"shape": [layers * heads, size, size], "bytes": levels}
-    return {"n_layers": layers, "n_heads": heads, "tiles": tiles}
-
-
-def test_every_mark_is_drawn_on_odd_data(alone: Page, tmp_path: Path) -> None:
-    marks = list(Path("viz/kit/marks").glob("*.js"))
-    assert len(marks) == 8, "a new mark belongs in the gallery"
-    names = [f"kit/marks/{path.name}" for path in marks]
-    text = joined([*names, "kit/lifetime.js", "kit/maths.js", "kit/colors.js"], GALLERY)
-    part = Part("attention", {}, {})
-    contents = {
-        "themes": part.told["themes"],
-        "maps": {name: {"scale": UNIT, **about} for name, about in MAPS.items()},
-        "grids": {"32 × 32": tiles(32, 32, 4), "1 × 1": tiles(1, 1, 1)},
-        "words": [HOSTILE, "b"],
-        "bars": {"bars": BARS},
-    }
-    path = tmp_path / "gallery.html"
-    path.write_text(page_of(contents, text), encoding="utf-8")
-    alone.goto(path.as_uri())
-    alone.wait_for_function("'end' in globalThis")
-    read = alone.evaluate("Object.fromEntries(Object.entries(marks).map(([k, f]) => [k, f()]))")
-    assert read["one cell"]["values"] == [[1]]
-    assert (read["one cell"]["rows"], read["one cell"]["columns"]) == (["a"], ["b"])
-    assert read["no numbers"]["values"] == [[None, None], [0.25, None]]
-    assert read["no numbers"]["rows"] == ["<b>", "$x$"]
-    np.testing.assert_allclose(np.ravel(read["long"]["values"]), MAPS["long"]["values"], atol=1e-6)
-    assert read["32 × 32"] == {"layers": 32, "heads": 32, "framed": [0, 0]}
-    assert read["1 × 1"]["framed"] == [0, 0]
-    lines, *texts = read["arcs"]
-    assert lines.count("M") == 1, "of the token in focus alone"
-    assert texts == ["1", "<img src=x>$x$**b…", "<img src=x>$x$**b…  0.25", "b  0.75"]
-    assert read["shades"] == ["<img src=x>$x$**b…", "0.01", "b", "0.75"]
-    assert read["strip"] == ["#f00", "#00f", "#00f"]
-    told = [{name: row[name] for name in ("label", "after", "number")} for row in BARS]
-    assert read["bars"] == [told, f"title. {HOSTILE}: 1; b: removed.", [0.5, 0.1], [1, 0]]
-    alone.locator(".hl-dist button:enabled").press("Enter")
-    assert alone.evaluate("picked") == 0
-    assert read["plot"] == [{"name": "<b>", "x": [0, 1], "y": [ANY, 3]}]
-    assert read["table"] == ["<b>", "−∞", "0.500"]
-    assert alone.locator(MARKUP).count() == 0
-    alone.locator(".hl-overview").first.focus()
-    alone.keyboard.press("ArrowDown")
-    assert alone.evaluate("picked") == [1, 0]
-    alone.evaluate("end()")
-    alone.wait_for_function("isOver && !document.querySelector('.js-plotly-plot .plot')")
-
-
-BARS = [
-    {"label": HOSTILE, "before": 0.5, "after": 1, "number": "1", "canPick": True},
-    {"label": "b", "before": 0.1, "after": 0, "lost": 0.2, "number": "removed", "isCut": True},
-]

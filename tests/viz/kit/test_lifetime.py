@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import BrowserContext, Page
 
-from tests.viz.harness import as_sent, bare_page, open_instrument, receive, rest
+from tests.viz.harness import as_sent, at_rest, open_instrument, receive, rest
+from tests.viz.kit.gallery import open_page
 from tests.viz.kit.parts.made import INSTRUMENTS, attention
 
 # Counts what is under way: timers, frames, observers, and listeners on what outlives an instrument.
@@ -67,9 +68,9 @@ MODULE = "async () => { globalThis.Lifetime = (await import('/kit/lifetime.js'))
 
 
 @pytest.fixture(scope="module")
-def bare(browser: Browser, app_url: str) -> Iterator[Page]:
+def bare(kit_profile: BrowserContext, kit_url: str) -> Iterator[Page]:
     """A page with nothing but instruments, on which all that they start is counted."""
-    with bare_page(browser, app_url, COUNTING) as page:
+    with open_page(kit_profile, kit_url, COUNTING) as page:
         page.evaluate(MODULE)
         yield page
 
@@ -152,7 +153,7 @@ BUSY = {
 @pytest.mark.parametrize("name", BUSY)
 def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
     open_instrument(bare, as_sent(INSTRUMENTS[name]()))
-    bare.locator(".hl-live[data-drawn*=' ']").wait_for()
+    at_rest(bare)
     before, after, said = bare.evaluate(f"({LEFT})(() => {BUSY[name]})")
     assert any(thing.startswith("observer") for thing in before), "it watches its size"
     assert any(thing.startswith(("timer", "interval")) for thing in before), "it has more to do"
@@ -165,7 +166,7 @@ def test_an_instrument_that_is_gone_does_nothing(name: str, bare: Page) -> None:
 
 def test_an_attention_that_goes_while_it_loads_draws_nothing(bare: Page) -> None:
     open_instrument(bare, as_sent(attention()))
-    bare.locator(".hl-live[data-drawn*=' ']").wait_for()
+    at_rest(bare)
     bare.evaluate("(instrument.root.dataset.drawn = '', instrument.redraw(), host.destroy())")
     assert alive(bare) == []
     bare.wait_for_timeout(200)
@@ -176,7 +177,7 @@ def test_an_attention_that_goes_while_it_loads_draws_nothing(bare: Page) -> None
 def test_views_that_are_replaced_are_let_go(bare: Page) -> None:
     """Settings from outside make new views; the old ones must not gather."""
     open_instrument(bare, as_sent(attention()))
-    bare.locator(".hl-live[data-drawn*=' ']").wait_for()
+    at_rest(bare)
     n = len(alive(bare, "observer"))
     for head in (1, 2, 3, 4):
         receive(bare, as_sent(attention(head), acked=head))

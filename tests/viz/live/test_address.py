@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.viz.harness import bare_page, rest
+from tests.viz.harness import rest
+from tests.viz.kit.gallery import open_page
 
 # A call as Streamlit makes it, what it gave back, and what is sent through it.
 CALL = """async (turn) => {
@@ -39,9 +40,9 @@ REFUSED_TWICE = """() => {
 
 
 @pytest.fixture
-def page(browser: Browser, app_url: str) -> Iterator[Page]:
+def page(browser: Browser, kit_url: str) -> Iterator[Page]:
     """A page whose address is kept, as after a first run."""
-    with bare_page(browser, app_url) as page:
+    with browser.new_context() as context, open_page(context, kit_url) as page:  # own clock
         page.evaluate(CALL, 1)
         yield page
 
@@ -185,8 +186,8 @@ def test_an_address_that_changes_all_the_time_is_written_now_and_then(page: Page
     call = CALL.replace("'layer=4'", "`layer=${turn}`").replace("entries: 1", "entries: 9")
     call = call.replace("before: ''", "before: 'layer=4'")
     page.evaluate(f"async () => {{ for (let n = 2; n < 202; n++) await ({call})(n); }}")
-    assert page.evaluate("document.documentElement.dataset.busy") == "", "not at rest"
+    assert page.evaluate("document.documentElement.dataset.pending") == "", "not at rest"
     page.clock.run_for(1_000)
     assert page.evaluate("asked") == ["layer=2", "layer=201", "layer=201"]
     assert page.evaluate("[location.search, history.length]") == ["?layer=201", before + 1]
-    assert page.evaluate("document.documentElement.dataset.busy") is None
+    assert page.evaluate("document.documentElement.dataset.pending") is None

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.viz.harness import as_sent, bare_page, rest
+from tests.viz.harness import as_sent, rest
+from tests.viz.kit.gallery import open_page
 from tests.viz.kit.parts.made import rotor
 
 # Calls as Streamlit does, several before the first has been answered; what each gave back is kept.
@@ -27,7 +28,7 @@ CALLS = """async ([all, base]) => {
         setTriggerValue: () => {},
     }));
     globalThis.ends = await Promise.all(calls.map(show));
-    while (base === '/' && !root.dataset.drawn)
+    while (base === '/' && 'busy' in root.dataset)
         await new Promise(resolve => setTimeout(resolve, 10));
     document.head.querySelector('base').remove();
 }"""
@@ -39,9 +40,9 @@ MOVE = """() => {
 
 
 @pytest.fixture
-def page(browser: Browser, app_url: str) -> Iterator[Page]:
+def page(kit_profile: BrowserContext, kit_url: str) -> Iterator[Page]:
     """A page that has loaded nothing yet."""
-    with bare_page(browser, app_url) as page:
+    with open_page(kit_profile, kit_url) as page:
         yield page
 
 

@@ -13,8 +13,8 @@ import { fill, show } from "./saved.js";
 /** @import { Contents, Part } from "./saved.js" */
 
 // Something is drawn, whatever it is, or it is said why nothing can be.
-const LIVE = ".hl-live:not([data-drawn='']), .stMain .hl-error, [data-testid='stException']";
-const CHANGES = ["data-drawn", "data-settled", "data-test-script-state"];
+const LIVE = ".hl-live:not([data-busy]), .stMain .hl-error, [data-testid='stException']";
+const CHANGES = ["data-busy", "data-settled", "data-test-script-state"];
 const SOURCE = "Recorded run · the model is starting";
 
 /** @type {Home | null} */

@@ -17,7 +17,6 @@ export class PartHost {
   shown;
   /** @type {Promise<void> | undefined} */
   opened;
-  lifetime = new Lifetime();
   #ending = new AbortController();
   #isLost = false; // whether the app had let go of an array
   #background = ""; // of the theme
@@ -30,6 +29,7 @@ export class PartHost {
    */
   constructor(root, receiver) {
     this.root = root;
+    this.lifetime = new Lifetime(undefined, root);
     this.receiver = receiver;
     const push = receiver.send ?? (() => {});
     const { differs } = receiver;
@@ -50,12 +50,12 @@ export class PartHost {
     if (this.#background && this.#background !== background) this.model.again("themes");
     this.#background = background;
     this.#sayWhetherHeard();
-    if (isFirst) this.opened = this.#open(data.part);
+    if (isFirst) this.opened = this.lifetime.busy(this.#open(data.part));
   }
 
   /** Whether Python knows of every choice made here; `settled.js` waits for it. */
   #sayWhetherHeard() {
-    this.root.toggleAttribute("data-busy", this.model.isPending);
+    this.root.toggleAttribute("data-pending", this.model.isPending);
   }
 
   /** @param {string} name */

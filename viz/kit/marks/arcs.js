@@ -31,6 +31,9 @@ const STRENGTHS = 10;
  */
 
 /**
+ * Draws it and says what was drawn: the query and the key of each line, each a tenth of its weight, and
+ * the words of both sides.
+ *
  * @param {SVGSVGElement} picture
  * @param {Shown} shown
  * @param {Look} how
@@ -49,13 +52,15 @@ export function drawArcs(picture, shown, how) {
   const line = { fill: "none", stroke: palette.accent, "stroke-width": 1.6 };
   const height = y(Math.max(rows.length, columns.length)) + 4;
   setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+  const { lines, paths } = linePaths(kept, values, focus, ends, palette);
+  const queries = wordsOf(shown, "query", how, { x: sides.query, y });
+  const keys = wordsOf(shown, "key", how, { x: sides.key, y });
   picture.replaceChildren(
-    ...linePaths(kept, values, focus, ends, palette).map(({ d, opacity }) =>
-      svg("path", { d, ...line, "stroke-opacity": opacity }),
-    ),
-    ...wordsOf(shown, "query", how, { x: sides.query, y }),
-    ...wordsOf(shown, "key", how, { x: sides.key, y }),
+    ...paths.map(({ d, opacity }) => svg("path", { d, ...line, "stroke-opacity": opacity })),
+    ...[...queries, ...keys],
   );
+  const [left, right] = [queries, keys].map((words) => words.map((word) => word.textContent));
+  return { lines, queries: left, keys: right };
 }
 
 /**
@@ -105,17 +110,21 @@ function weightOf({ values, hidden, blank }, focus, side, i) {
  */
 function linePaths(kept, values, token, { from, to, y }, palette) {
   const strengths = Array.from({ length: STRENGTHS }, () => "");
+  /** @type {[query: number, key: number, strength: number][]} */
+  const lines = [];
   kept.forEach((keys, i) =>
     keys.forEach((j) => {
       if (token && token.at !== (token.side === "query" ? i : j)) return;
       const weight = values.values[i * values.columns + j];
       const strength = Math.min(STRENGTHS - 1, Math.floor(weight * STRENGTHS));
       strengths[strength] += `M${from} ${y(i)}L${to} ${y(j)}`;
+      lines.push([i, j, strength / STRENGTHS]);
     }),
   );
-  return strengths
+  const paths = strengths
     .map((d, i) => ({ d, opacity: Math.max(0.06, weightShare((i + 0.5) / STRENGTHS, palette)) }))
     .filter(({ d }) => d);
+  return { lines, paths };
 }
 
 /**

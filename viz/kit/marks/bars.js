@@ -29,6 +29,7 @@ export class TokenBars {
   #rows = [];
   /** @type {Row[]} */
   #shown = [];
+  #most = 1; // what the longest bar stands for
 
   /**
    * @param {(place: number) => void} [pick]
@@ -46,7 +47,7 @@ export class TokenBars {
    * @param {number} [most] what the longest bar stands for
    */
   show(rows, title, most = 1) {
-    this.#shown = rows;
+    [this.#shown, this.#most] = [rows, most];
     while (this.#rows.length < rows.length) this.#add(this.#rows.length);
     this.#rows.splice(rows.length).forEach(({ item }) => item.remove());
     rows.forEach((row, i) => this.#fill(this.#rows[i], row, most));
@@ -116,7 +117,24 @@ export class TokenBars {
     return [left, top + height / 2];
   }
 
+  /** Its words, and in each row what its bars stand for; a bar that is not there is 0. */
   read() {
-    return this.#shown.map(({ label, after, number }) => ({ label, after, number }));
+    const rows = this.#rows.map(({ item }) => {
+      const [name, track, number] = item.children;
+      const lengths = Array.from(/** @type {Iterable<HTMLElement>} */ (track.children), (bar) =>
+        bar.hidden ? 0 : this.#most * Number(bar.style.getPropertyValue("--share")),
+      );
+      const [before, after, lost, share] = lengths;
+      const label = name.querySelector("bdi")?.textContent;
+      const [isCut, isDrawn] = ["hl-cut", "hl-is-drawn"].map((is) => item.classList.contains(is));
+      const words = {
+        label,
+        says: name.textContent,
+        number: number.textContent,
+        about: item.title,
+      };
+      return { ...words, before, after, lost, share, isCut, isDrawn };
+    });
+    return { says: this.node.ariaLabel, rows };
   }
 }

@@ -30,9 +30,7 @@ export class Grid {
   pitch = { x: 0, y: 0 };
   /** @type {Heads} */
   #heads;
-  /** @type {[number, number] | null} */
-  #framed = null;
-  #frame = svg("rect", { class: "hl-frame" });
+  #frame = svg("rect", { class: "hl-frame", visibility: "hidden" });
   #pointed = svg("rect", { class: "hl-frame hl-frame-hover", visibility: "hidden" });
 
   /**
@@ -109,15 +107,25 @@ export class Grid {
    * @param {[number, number] | null} at
    */
   frame(at) {
-    this.#framed = at;
     this.#frame.setAttribute("visibility", at ? "visible" : "hidden");
     if (at) this.#put(this.#frame, at);
   }
 
-  /** What is on screen: how many layers and heads, and which is framed. */
+  /** What is on screen: how many layers and heads, which is framed, and all words. */
   read() {
-    const { n_layers: layers, n_heads: heads } = this.#heads;
-    return { layers, heads, framed: this.#framed };
+    const box = this.node.querySelector("image")?.getBBox() ?? { width: 0, height: 0 };
+    const { x, y } = this.#frame.getBBox();
+    const at = [
+      (y + GAP / 2 - this.margin.top) / this.pitch.y,
+      (x + GAP / 2 - this.margin.left) / this.pitch.x,
+    ];
+    return {
+      says: this.node.ariaLabel,
+      layers: Math.round(box.height / this.pitch.y),
+      heads: Math.round(box.width / this.pitch.x),
+      framed: this.#frame.getAttribute("visibility") === "visible" ? at.map(Math.round) : null,
+      words: Array.from(this.node.querySelectorAll("text"), ({ textContent }) => textContent),
+    };
   }
 
   /**

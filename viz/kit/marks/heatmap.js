@@ -67,7 +67,6 @@ export class HeatMap {
   #marked;
   /** @type {Promise<unknown>} */
   #drawing = Promise.resolve();
-  #nDrawings = 0; // that are under way
 
   /**
    * @param {HTMLElement} host
@@ -127,15 +126,8 @@ export class HeatMap {
    * @param {Picture} picture
    * @param {Palette} palette
    */
-  async draw(picture, palette) {
-    this.#nDrawings += 1;
-    this.host.toggleAttribute("data-busy", true);
-    try {
-      await this.#react(picture, palette);
-    } finally {
-      this.#nDrawings -= 1;
-      this.host.toggleAttribute("data-busy", this.#nDrawings > 0);
-    }
+  draw(picture, palette) {
+    return this.lifetime.busy(this.#react(picture, palette));
   }
 
   /**
@@ -305,14 +297,35 @@ export class HeatMap {
     return { left, top, width, height };
   }
 
-  /** The names and numbers on screen, and the framed cell; cells without a number are null. */
+  /**
+   * The names and numbers on screen, the words of its bars, and the framed cell; cells without a number
+   * are null.
+   */
   read() {
-    const { rowLabels = [], columnLabels = [], scale } = this.picture ?? {};
-    const [drawn] = /** @type {{z: Float32Array[]}[]} */ (this.chart.data ?? []);
-    const values =
-      drawn?.z.map((row) => Array.from(row, (x) => (Number.isNaN(x) ? null : x))) ?? [];
-    const [rows, columns] = [rowLabels, columnLabels].map((labels) => labels.map(unescaped));
-    return { rows, columns, values, scale, marked: this.#marked ?? null };
+    const drawn = this.chart._fullData ?? [];
+    const { z = [], zmin: low = null, zmax: high = null } = drawn[0] ?? {};
+    const values = z.map((/** @type {Float32Array} */ row) =>
+      Array.from(row, (x) => (Number.isNaN(x) ? null : x)),
+    );
+    const legend = drawn.find(({ showscale }) => showscale);
+    const [rows, columns, titles] = ["tick-row", "tick-column", "axis"].map((kind) =>
+      Array.from(this.names.querySelectorAll(`.hl-${kind}`), ({ textContent }) => textContent),
+    );
+    const [columnTitle, rowTitle] = titles;
+    const bars = Array.from(this.sides.children, ({ textContent }) => textContent);
+    const scale = { name: legend?.colorbar.title.text ?? null, low, high };
+    return { rows, columns, rowTitle, columnTitle, values, scale, bars, marked: this.#framed };
+  }
+
+  /** The cell that the frame lies upon, and whether it is pinned. */
+  get #framed() {
+    const [, , cell] = this.guides;
+    const drawn = this.chart._fullLayout;
+    if (cell.hidden || !drawn) return null;
+    const { xaxis, yaxis } = drawn;
+    const column = xaxis.p2c(cell.offsetLeft + cell.offsetWidth / 2 - xaxis._offset);
+    const row = yaxis.p2c(cell.offsetTop + cell.offsetHeight / 2 - yaxis._offset);
+    return [Math.round(row), Math.round(column), cell.classList.contains("hl-pinned")];
   }
 
   /**

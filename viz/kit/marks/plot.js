@@ -73,14 +73,10 @@ export class Plot {
   draw(figure, image) {
     this.#figure = figure;
     if (image) this.#config = this.#configOf(figure, image);
-    this.chart.toggleAttribute("data-busy", true);
-    const drawing = this.#drawing
+    this.#drawing = this.#drawing
       .then(() => (figure === this.#figure && !this.lifetime.isOver ? this.#react(figure) : null))
-      .catch((error) => this.#say(error))
-      .then(() => {
-        if (this.#drawing === drawing) this.chart.removeAttribute("data-busy");
-      });
-    this.#drawing = drawing;
+      .catch((error) => this.#say(error));
+    this.lifetime.busy(this.#drawing);
   }
 
   /**
@@ -170,12 +166,15 @@ export class Plot {
     if (this.chart._fullLayout) (await loadPlotly()).purge(this.chart);
   }
 
-  /** What is drawn: the numbers of each trace, by its name. */
+  /** What is drawn: its words, and the numbers of each trace. */
   read() {
-    return this.chart._fullData.map(({ name, x, y }) => ({
-      name,
-      x: Array.from(x),
-      y: Array.from(y),
+    const [title, x, y] = ["g", "x", "y"].map(
+      (of) => this.chart.querySelector(`.${of}title`)?.textContent ?? null,
+    );
+    const traces = this.chart._fullData.map((trace) => ({
+      ...{ name: trace.name, x: Array.from(trace.x ?? []), y: Array.from(trace.y ?? []) },
     }));
+    const says = this.chart.ariaLabel ?? this.host.ariaLabel;
+    return { says, title, axes: { x, y }, traces };
   }
 }

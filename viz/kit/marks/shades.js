@@ -29,7 +29,7 @@ const FONT = "15px system-ui, sans-serif"; // as in kit.css
  */
 
 /**
- * Each word in the shade of its weight.
+ * Draws each word in the shade of its weight, and says what was drawn.
  *
  * @param {SVGSVGElement} picture
  * @param {Shades} shades
@@ -41,16 +41,20 @@ export function drawShades(picture, shades, palette) {
   const top = strongest(shades);
   const width = Math.max(LEAST_WIDTH, (picture.parentElement?.clientWidth ?? 0) - 4);
   const { boxes, height } = placed(labels, width);
-  const nodes = boxes.map((box, i) => {
-    const color = colorOf(isBlank(i) ? 0 : weights[i]);
+  const drawn = boxes.map((box, i) => {
+    const weight = isBlank(i) ? 0 : weights[i];
+    const color = colorOf(weight);
     const isStrong = weights[i] >= STRONG || (top.includes(i) && weights[i] > 0);
     const isOut = isBlank(i);
     const number = isStrong && !isOut ? digits(weights[i], weights[i] < 0.01 ? 3 : 2) : null;
-    const look = { color, number, isOut, isMasked: isMasked(i), isChosen: i === chosen };
-    return svg("g", { class: "hl-word", onclick: () => pick(i) }, word(box, look, palette));
+    const is = { isOut, isMasked: isMasked(i), isChosen: i === chosen };
+    const parts = word(box, { color, number, ...is }, palette);
+    const node = svg("g", { class: "hl-word", onclick: () => pick(i) }, parts);
+    return { node, says: { label: box.text, weight, number, ...is } };
   });
   setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
-  picture.replaceChildren(...nodes);
+  picture.replaceChildren(...drawn.map(({ node }) => node));
+  return drawn.map(({ says }) => says);
 }
 
 /**

@@ -29,6 +29,8 @@ export class Strip {
       svg("rect", { x: i * width, y: 0, width: width + 0.3, height: STRIP }),
     );
     this.node = wide(STRIP, ...this.cells);
+    /** @type {number[]} */
+    this.painted = [];
   }
 
   /**
@@ -36,7 +38,15 @@ export class Strip {
    * @param {(value: number) => string} color
    */
   paint(values, color) {
-    this.cells.forEach((cell, i) => cell.setAttribute("fill", color(values[i])));
+    this.painted = this.cells.map((cell, i) => {
+      cell.setAttribute("fill", color(values[i]));
+      return values[i];
+    });
+  }
+
+  /** The number of each cell's colour. */
+  read() {
+    return this.painted;
   }
 }
 
@@ -52,6 +62,8 @@ export class Bars {
     this.base = signed ? BARS / 2 : BARS;
     this.paths = { up: svg("path"), down: svg("path"), marked: svg("path") };
     const { base } = this;
+    /** @type {(number | null)[]} */
+    this.lengths = [];
     this.line = svg("line", { x1: 0, x2: WIDTH, y1: base, y2: base, "stroke-width": 1 });
     this.node = wide(BARS, ...Object.values(this.paths), this.line);
   }
@@ -62,7 +74,8 @@ export class Bars {
    * @param {number} [marked] the bar to mark
    */
   paint(values, palette, marked = -1) {
-    const drawn = this.#draw(values, marked);
+    const { lengths, ...drawn } = this.#draw(values, marked);
+    this.lengths = lengths;
     const high = palette.diverging.at(-1) ?? palette.accent;
     const [low] = palette.diverging;
     const fills = this.signed
@@ -79,7 +92,7 @@ export class Bars {
    * @param {number} marked
    */
   #draw(values, marked) {
-    const drawn = { up: "", down: "", marked: "" };
+    const drawn = { up: "", down: "", marked: "", lengths: Array(this.size).fill(null) };
     const most = this.signed ? reach(values) : 1;
     const room = this.signed ? BARS / 2 - 2 : BARS - 2;
     const width = WIDTH / this.size;
@@ -89,9 +102,15 @@ export class Bars {
       const kind = i === marked ? "marked" : height < 0 ? "down" : "up";
       const least = i === marked && Math.abs(height) < 1.5 ? 1.5 : height;
       const x = i * width + width * 0.1;
+      drawn.lengths[i] = (least / room) * most;
       drawn[kind] +=
         `M${x.toFixed(2)} ${this.base}v${(-least).toFixed(2)}h${(width * 0.8).toFixed(2)}V${this.base}z`;
     }
     return drawn;
+  }
+
+  /** The number that each bar is as long as; null where there is none. */
+  read() {
+    return this.lengths;
   }
 }

@@ -34,6 +34,21 @@ export function numberTable(name, [title, about], { rows, columns }, typed) {
 }
 
 /**
+ * What stands in a table, row by row.
+ *
+ * @param {HTMLTableElement} table
+ */
+export function readTable(table) {
+  const [title, about] = table.caption?.children ?? [];
+  const rows = Array.from(table.rows, ({ cells }) =>
+    Array.from(cells)
+      .slice(1)
+      .map((cell) => cell.querySelector("input")?.value ?? cell.textContent),
+  );
+  return { title: title.textContent, about: about.textContent, rows };
+}
+
+/**
  * The cell of a name at a place.
  *
  * @param {Element} root

@@ -3,7 +3,7 @@
 
 import { MissingArrays } from "../arrays.js";
 import { same } from "../conversation.js";
-import { check, html } from "../dom.js";
+import { check, html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { Run, whyWithoutSteps } from "../run.js";
 import { Controls } from "./attention/controls.js";
@@ -71,6 +71,7 @@ const WIDE = 980; // pixels from which the overview stands beside the map, as in
 export class Attention extends Instrument {
   /** What is drawn. @type {Run} */
   run;
+  isDrawn = false; // what is chosen
   /** The head on screen. @type {Head} */
   loaded;
   /** The cell last looked at. @type {[number, number] | null} */
@@ -165,7 +166,7 @@ export class Attention extends Instrument {
   update(_isNew, hasMoved) {
     this.controls.offer(this.data);
     if (hasMoved) this.stage.retire(); // controls take their values when they are made
-    if (same(this.#wanted(), this.#onScreen) && !this.isBusy) return; // an echo of what is drawn
+    if (same(this.#wanted(), this.#onScreen) && this.isDrawn) return; // an echo of what is drawn
     this.redraw();
   }
 
@@ -209,10 +210,6 @@ export class Attention extends Instrument {
     return this.stage.view;
   }
 
-  get isBusy() {
-    return this.root.hasAttribute("aria-busy");
-  }
-
   /**
    * The pinned cell, else the one last looked at, else the strongest pair of the head.
    *
@@ -233,12 +230,18 @@ export class Attention extends Instrument {
    * @override
    */
   async redraw() {
-    const { settings, run } = this;
+    const { settings } = this;
     const drawing = ++this.#drawing;
-    this.root.setAttribute("aria-busy", "true");
+    this.isDrawn = false;
     this.#drawOverview(drawing);
     check(this.controls.tabs, settings.view);
     this.controls.draw();
+    await this.lifetime.busy(this.#drawHead(drawing));
+  }
+
+  /** @param {number} drawing */
+  async #drawHead(drawing) {
+    const { settings, run } = this;
     try {
       const loaded = await this.load(run, settings.layer, settings.head);
       if (!this.#isCurrent(drawing)) return;
@@ -253,7 +256,7 @@ export class Attention extends Instrument {
   /** @param {number} drawing */
   async #drawOverview(drawing) {
     try {
-      await this.overview.draw(this.told, this.settings, this.palette);
+      await this.lifetime.busy(this.overview.draw(this.told, this.settings, this.palette));
     } catch (error) {
       if (this.#isCurrent(drawing)) this.#failed(error);
     }
@@ -287,14 +290,6 @@ export class Attention extends Instrument {
     return loaded;
   }
 
-  /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
-  get other() {
-    const { layer, head, other } = this.settings;
-    const { n_layers, n_heads } = this.group;
-    if (other) return [Math.min(other[0], n_layers - 1), Math.min(other[1], n_heads - 1)];
-    return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
-  }
-
   /** @param {Head} loaded */
   #showHead(loaded) {
     const { attention = "", layer, head, view } = this.settings;
@@ -312,7 +307,7 @@ export class Attention extends Instrument {
   #drawn() {
     const { view, stage } = this.settings;
     this.complain(null);
-    this.root.removeAttribute("aria-busy");
+    this.isDrawn = true;
     this.#onScreen = this.#wanted();
     this.root.dataset.drawn = `${this.data.key} ${this.headName} ${view} ${stage}`;
   }
@@ -334,7 +329,7 @@ export class Attention extends Instrument {
     const name = this.run.nameOf(this.group, layer, head);
     const message = error instanceof Error ? error.message : String(error);
     this.complain(`${name} is not here. ${message}`, again);
-    this.root.removeAttribute("aria-busy");
+    this.isDrawn = true;
     if (!(error instanceof MissingArrays)) return console.warn(error);
     if (this.#shownHead?.key !== this.data.key) return this.#clear();
     this.#goBackTo(this.#shownHead, drawn);
@@ -342,7 +337,7 @@ export class Attention extends Instrument {
 
   /** What could not be had may be there now. */
   #again() {
-    if (!this.alert.hidden && !this.isBusy) this.redraw();
+    if (!this.alert.hidden && this.isDrawn) this.redraw();
   }
 
   /**
@@ -365,7 +360,7 @@ export class Attention extends Instrument {
     this.title.textContent = "";
     this.does.textContent = "";
     this.stage.node.replaceChildren();
-    this.root.dataset.drawn = "";
+    delete this.root.dataset.drawn;
   }
 
   /**
@@ -391,6 +386,13 @@ export class Attention extends Instrument {
   say(words, isAloud) {
     this.said = words;
     if (isAloud && this.spoken.textContent !== words) this.spoken.textContent = words;
+  }
+
+  /** What is on screen, by names. */
+  read() {
+    const { alert, doubt, spoken, title, does, controls, overview, view } = this;
+    const words = wordsIn({ alert, doubt, spoken, title, does });
+    return { ...words, ...controls.read(), heads: overview.read(), view: view?.read() };
   }
 }
 

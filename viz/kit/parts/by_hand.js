@@ -1,10 +1,10 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
 import { weightColors } from "../colors.js";
-import { digits, fillOnce, html } from "../dom.js";
+import { digits, fillOnce, html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
-import { cellOf, fillTable, numberTable } from "../marks/table.js";
+import { cellOf, fillTable, numberTable, readTable } from "../marks/table.js";
 import { NAMES, numberIn, read, write } from "./by_hand/cells.js";
 import { exampleOf, showChoices } from "./by_hand/choices.js";
 import { lineOf, operandsOf, workOut } from "./by_hand/worked.js";
@@ -76,7 +76,6 @@ export class ByHand extends Instrument {
     this.#showGiven();
     this.#showSteps();
     this.#showLine();
-    this.root.dataset.drawn = `${this.data.key} by_hand`;
   }
 
   // --- what is given ------------------------------------------------------------------------------
@@ -209,6 +208,26 @@ export class ByHand extends Instrument {
     if (!to) return;
     event.preventDefault();
     cellOf(this.steps, nameOf(name), ...to)?.focus();
+  }
+
+  /** What is on screen, by names: its words, each table as it stands in its row, and what is marked. */
+  read() {
+    const { about, fault, line, root } = this;
+    const controls = Object.fromEntries(
+      Array.from(this.controls.querySelectorAll(".hl-field, .hl-toggle, fieldset"), (one) => [
+        one.querySelector("[aria-label]")?.ariaLabel ??
+          one.querySelector("legend, span")?.textContent,
+        one,
+      ]),
+    );
+    const tables = Array.from(root.querySelectorAll("table"), readTable);
+    /** @type {NodeListOf<HTMLElement>} */
+    const marked = root.querySelectorAll(".hl-marked");
+    return {
+      ...wordsIn({ about, fault, line, ...controls }),
+      tables,
+      marked: Array.from(marked, spotOf),
+    };
   }
 }
 

@@ -1,12 +1,23 @@
 // A circuit: which part's term is read where, on the way from the words to an answer. Python gives the
 // edges and what they keep; here they are drawn, chosen and followed.
 
-import { button, check, digits, html, moveSlider, numbered, radios, slider, svg } from "../dom.js";
+import {
+  button,
+  check,
+  digits,
+  html,
+  moveSlider,
+  numbered,
+  radios,
+  wordsIn,
+  slider,
+  svg,
+} from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { drawShares } from "./circuit/curve.js";
 import { byEffect, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
 import { drawCircuit, legendOf } from "./circuit/picture.js";
-import { EdgePanel, edgeList, partWords, wayList } from "./circuit/side.js";
+import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
 import { textsOf, wayName } from "./circuit/words.js";
 
 /** @import { Place } from "../instrument.js" */
@@ -144,7 +155,6 @@ export class Circuit extends Instrument {
     this.#draw();
     const isDone = data.strongest.exact.every(Boolean) && data.curve.sizes.at(-1) === data.n_kept;
     if (isDone && !this.#hasPlayed) this.play();
-    this.root.dataset.drawn = `${data.key} circuit`;
   }
 
   /** From the words to the answer, once. */
@@ -249,7 +259,14 @@ export class Circuit extends Instrument {
       pickLine: (/** @type {Line} */ line) => this.pick(idOf(line.edges[0])),
       pickNode: (/** @type {Node} */ one) => this.#pickNode(one),
     };
-    drawCircuit(this.picture, graph, { data, palette, width, isLit, isNodeLit, ...acts });
+    this.shown = drawCircuit(this.picture, graph, {
+      data,
+      palette,
+      width,
+      isLit,
+      isNodeLit,
+      ...acts,
+    });
     this.picture.classList.remove("hl-plays");
     this.picture.setAttribute("aria-label", this.#inWords(edges, ways));
     const hasEstimates = edges.some(({ isExact }) => !isExact);
@@ -258,7 +275,6 @@ export class Circuit extends Instrument {
     );
     this.#drawChosen(edges, graph.nodes);
     this.#drawLists(edges, ways);
-    this.shown = graph;
   }
 
   /**
@@ -358,14 +374,15 @@ export class Circuit extends Instrument {
 
   /** What is drawn, by names. */
   read() {
-    const { nodes = [], lines = [] } = this.shown ?? {};
+    const { texts, says, curve, legend, picture, chosen, list, ways, panel } = this;
+    const isEdge = chosen.contains(panel.node);
+    const { radio: which, number, fold } = this.controls;
     return {
-      k: this.k,
-      nodes: nodes.map(({ id }) => id),
-      lines: lines.map(({ from, to, kind, edges }) => ({
-        ...{ from: from.id, to: to.id, kind },
-        edges: edges.map(({ effect, isExact, isWhole }) => ({ effect, isExact, isWhole })),
-      })),
+      ...wordsIn({ texts, says, curve, legend, picture, which, number, fold }),
+      ...this.shown,
+      edges: readRows(list),
+      ways: readRows(ways),
+      chosen: chosen.hidden ? null : isEdge ? panel.read() : readPart(chosen),
     };
   }
 }

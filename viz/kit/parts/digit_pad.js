@@ -2,7 +2,7 @@
 
 import { deflated, floatsOf } from "../arrays.js";
 import { tileByte } from "../atlas.js";
-import { button, check, digits, html, radios } from "../dom.js";
+import { button, check, digits, html, radios, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { TokenBars } from "../marks/bars.js";
 import { Grid } from "../marks/grid.js";
@@ -142,7 +142,6 @@ export class Sketch extends Instrument {
     this.#pixels = this.#given;
     this.#query = 0;
     this.#answer = undefined;
-    this.root.dataset.drawn = "";
     this.#ask();
   }
 
@@ -199,9 +198,12 @@ export class Sketch extends Instrument {
   // --- the answer ---------------------------------------------------------------------------------
 
   /** Ask for the picture and the row on screen; one question at a time, the newest counts. */
-  async #ask() {
+  #ask() {
     this.#isStale = true;
-    if (this.#isAsking) return;
+    if (!this.#isAsking) this.lifetime.busy(this.#askAll());
+  }
+
+  async #askAll() {
     this.#isAsking = true;
     while (this.#isStale && !this.lifetime.isOver) {
       this.#isStale = false;
@@ -270,7 +272,6 @@ export class Sketch extends Instrument {
       : `The model says ${answer}${this.shipped.verdict(best)}`;
     this.#showHeads(rows);
     this.#showTitle(weights);
-    this.root.dataset.drawn = `${this.data.key} sketch`;
   }
 
   get #head() {
@@ -359,6 +360,13 @@ export class Sketch extends Instrument {
     this.grid.frame([layer, head]);
     const chosen = `L${layer} H${head}`;
     this.grid.node.ariaLabel = `${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. Now ${chosen}.`;
+  }
+
+  /** What is on screen, by names. */
+  read() {
+    const { says, title, line, ways, shipped, picture, classes, grid } = this;
+    const words = wordsIn({ says, title, line, way: ways.firstElementChild, digit: shipped.says });
+    return { ...words, picture: picture.read(), classes: classes.read(), heads: grid.read() };
   }
 }
 

@@ -97,7 +97,7 @@ export default {
   /** @param {{model: Model, el: HTMLElement, signal: AbortSignal}} place */
   render({ model, el, signal }) {
     el.classList.add("hl-figure");
-    const figure = new Figure(model, el, new Lifetime(signal));
+    const figure = new Figure(model, el, new Lifetime(signal, el));
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     model.on("told", () => figure.show(), signal);
     figure.show();

@@ -2,7 +2,7 @@
 // how it differs from another step.
 
 import { signedByte, tileByte } from "../atlas.js";
-import { button, digits, fillLists, html, moveSlider, select, slider } from "../dom.js";
+import { button, digits, fillLists, html, moveSlider, wordsIn, select, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { GAP, Grid } from "../marks/grid.js";
 import { HeatMap } from "../marks/heatmap.js";
@@ -100,7 +100,11 @@ export class Forming extends Instrument {
   }
 
   /** @override */
-  async redraw() {
+  redraw() {
+    return this.lifetime.busy(this.#draw());
+  }
+
+  async #draw() {
     const turn = ++this.#turn;
     const [at, before] = [this.at, this.#before];
     const wanted = [at, before].filter((i) => i >= 0).map((i) => this.model.load("patterns", i));
@@ -110,8 +114,6 @@ export class Forming extends Instrument {
     this.#drawControls(at);
     this.#drawGrid();
     await this.#drawMap();
-    if (turn === this.#turn)
-      this.root.dataset.drawn = `${this.data.key} ${this.data.steps[at]} forming`;
   }
 
   /** @param {number} at */
@@ -278,8 +280,9 @@ export class Forming extends Instrument {
 
   /** What is on screen, by names. */
   read() {
-    const { at, head } = this;
-    return { step: this.data.steps[at], when: this.#when, head, map: this.map.read() };
+    const { step, minus, says, title, cell, grid, map } = this;
+    const words = wordsIn({ step, minus: minus.firstElementChild, says, title, cell });
+    return { ...words, heads: grid.read(), map: map.read() };
   }
 }
 

@@ -63,7 +63,7 @@ export class Home {
     this.model = model;
     this.el = el;
     this.reached = reached;
-    this.lifetime = new Lifetime(signal);
+    this.lifetime = new Lifetime(signal, el);
     this.film = new Film(matchMedia("(prefers-reduced-motion: reduce)").matches, {
       canGoOn: () => this.film.flight !== null || (this.run?.canGoOn ?? false),
       chance: () => (this.chance?.query === this.run?.asked ? this.chance : null),
@@ -121,15 +121,20 @@ export class Home {
   // --- what comes from Python -----------------------------------------------------------------------
 
   /** Take the run that Python has now, once its arrays are here. */
-  async take() {
+  take() {
     const spec = /** @type {HomeSpec} */ (this.model.get("spec"));
-    if (this.run?.spec.key === spec.key) {
-      this.run.spec = spec;
-      this.film.hear(spec);
-      this.screen.soon();
-      return this.el.removeAttribute("aria-busy");
-    }
-    this.el.setAttribute("aria-busy", "true"); // what is on screen is of the run before
+    if (this.run?.spec.key !== spec.key) return void this.lifetime.busy(this.#takeNew(spec));
+    this.run.spec = spec;
+    this.film.hear(spec);
+    this.screen.soon();
+  }
+
+  /**
+   * Until it is here, what is on screen is of the run before.
+   *
+   * @param {HomeSpec} spec
+   */
+  async #takeNew(spec) {
     try {
       const found = await loadRun(this.model, spec);
       if (this.lifetime.isOver || spec !== this.model.get("spec")) return;
@@ -139,13 +144,12 @@ export class Home {
       const { message } = /** @type {Error} */ (error);
       this.foot.show([`What belongs here did not arrive. ${message}`], false);
     }
-    if (spec === this.model.get("spec")) this.el.removeAttribute("aria-busy");
   }
 
   /** @param {Run} run */
   async #receive(run) {
     const isFirst = !this.run;
-    const shown = isFirst && run.spec.plays ? this.#fromStart(run) : run;
+    const shown = isFirst && run.spec.plays ? run.fromStart() : run;
     await shown.following.after(shown.asked); // drawn at once, when it is
     if (this.lifetime.isOver || this.model.get("spec") !== run.spec) return;
     if (!this.film.goesOn({ run })) this.#begin(shown, isFirst);
@@ -165,17 +169,6 @@ export class Home {
     this.rest();
     this.#show(run);
     this.#reopen();
-  }
-
-  /**
-   * A text that is known to its end is written once more: from its first token on.
-   *
-   * @param {Run} run
-   */
-  #fromStart(run) {
-    const { came, bands, folded } = run.spec;
-    const { from } = bands[bands.length - 1];
-    return came.length ? run.upTo(folded.includes(from) ? run.size : from + 1) : run;
   }
 
   /** @param {Run} run */
@@ -321,7 +314,7 @@ export class Home {
   #goOn() {
     if (!this.run) return;
     if (this.film.goal?.canWrite && this.run.canGoOn) this.write(Infinity);
-    else this.#begin(this.#fromStart(this.run.upTo(this.run.size)), false);
+    else this.#begin(this.run.upTo(this.run.size).fromStart(), false);
   }
 
   // --- what follows from it -------------------------------------------------------------------------
@@ -346,7 +339,8 @@ export class Home {
     const query = this.answering;
     if (!run) return;
     this.screen.soon();
-    const sorted = await run.following.after(query);
+    const known = run.following.known.get(query);
+    const sorted = await (known ?? this.lifetime.busy(run.following.after(query)));
     if (query !== this.answering || run !== this.run) return;
     if (!sorted) return void (this.chance = null);
     const state = this.model.get("state");
@@ -386,6 +380,10 @@ export class Home {
   async #comeTo(run) {
     await run.following.after(run.asked);
     this.film.bring({ run });
+  }
+
+  read() {
+    return this.screen.read();
   }
 
   /** @param {number} place in the list of answers */

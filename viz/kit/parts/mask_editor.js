@@ -2,7 +2,7 @@
 // run again under that mask, says next. A weight on screen is always the model's for these edits;
 // until it has answered, the figures are dimmed.
 
-import { button, html, radios, svg } from "../dom.js";
+import { button, html, radios, wordsIn, svg } from "../dom.js";
 import { ZOOMED_FROM } from "../figure.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
@@ -142,20 +142,18 @@ export class Editor extends Instrument {
    * @param {boolean} isNew
    */
   update(isNew) {
-    const { data } = this;
-    if (isNew) this.#stream = data.stream;
+    if (isNew) this.#stream = this.data.stream;
     const { pattern, mask, base } = this.arrays;
     const [rows, columns] = pattern.shape;
     const values = matrix(rows, columns, pattern.values);
-    this.#rows = rows;
-    this.#columns = columns;
+    [this.#rows, this.#columns] = [rows, columns];
     this.#base = Uint8Array.from(base.values);
     const [{ query, key } = { query: 0, key: 0 }] = strongestPairs(values, 1); // to look at first
     this.#at = within(this.#hasMark ? this.#at : [query, key], { rows, columns });
     this.#hasMark = true;
     this.#edits = edits.readEdits(this.settings.edits, rows, columns);
     this.#mask = edits.flipped(this.#base, this.#edits);
-    this.#drawAnswer(data, values, mask.values);
+    this.#drawAnswer(this.data, values, mask.values);
   }
 
   /**
@@ -199,7 +197,6 @@ export class Editor extends Instrument {
   #settle() {
     const isWaiting = this.#isWaiting;
     this.root.toggleAttribute("data-waiting", isWaiting);
-    this.root.dataset.drawn = isWaiting ? "" : `${this.data.key} editor ${this.settings.edits}`;
     this.#showEdits();
     this.#showWords();
     this.#rest();
@@ -391,6 +388,12 @@ export class Editor extends Instrument {
       this.heatMap.boxOf(Math.floor(i / this.#columns), i % this.#columns),
     );
     this.marks.replaceChildren(...marks);
+  }
+
+  read() {
+    const { title, said: cell, changed, empty, rowButton: row, keyButton: key, map: says } = this;
+    const words = wordsIn({ title, says, cell, changed, empty, row, key });
+    return { ...words, map: this.heatMap.read(), next: this.bars.read() };
   }
 }
 

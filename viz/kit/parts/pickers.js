@@ -1,7 +1,7 @@
 // Pickers: lists side by side. Streamlit's own lists send their old choice with whatever else is sent
 // before they have heard of a new one, and Python cannot tell that from a person's choice.
 
-import { html, moveSlider, slider } from "../dom.js";
+import { html, moveSlider, wordsIn, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { same } from "../conversation.js";
 
@@ -99,6 +99,11 @@ export class Pickers extends Instrument {
   #choose(name, option, quiet) {
     this.conversation.quiet = quiet;
     this.set({ [name]: option });
+  }
+
+  /** What is chosen, by the names of settings. */
+  read() {
+    return wordsIn(Object.fromEntries(this.#controls));
   }
 }
 

@@ -1,6 +1,6 @@
 // The rotor: pairs of dimensions as hands that turn with the position, and the score of two of them.
 
-import { digits, html, inputOf, moveSlider, slider } from "../dom.js";
+import { digits, html, inputOf, moveSlider, wordsIn, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { Plot } from "../marks/plot.js";
 import { Hands, degrees, signed } from "./rotation/hands.js";
@@ -88,7 +88,6 @@ export class Rotor extends Instrument {
     this.root.style.setProperty("--hl-second", second);
     if (isNew) this.#open();
     this.redraw();
-    this.root.dataset.drawn = `${this.data.key} rotor`;
   }
 
   /** New hands: everything that stays while they turn. */
@@ -317,6 +316,22 @@ export class Rotor extends Instrument {
     };
     this.chart.ariaLabel = `${name} over the distance, from ${-span} to ${span}. Now at distance ${distance}: ${digits(score)}.`;
     this.plot.draw({ data, layout, height: HEIGHT }, { filename: "headlight-rotation" });
+  }
+
+  /** What is on screen, by names; numbers as they are kept beside their words. */
+  read() {
+    const [first, second, both] = this.sliders.children;
+    const { spread, actual } = this;
+    /** @type {NodeListOf<HTMLElement>} */
+    const numbers = this.root.querySelectorAll("[data-value]");
+    return {
+      ...wordsIn({ first, second, both, spread, actual }),
+      numbers: Object.fromEntries(
+        Array.from(numbers, ({ dataset }) => [dataset.number, Number(dataset.value)]),
+      ),
+      hands: this.#hands.map((hands) => hands.read()),
+      chart: this.plot.read(),
+    };
   }
 }
 

@@ -4,7 +4,7 @@
 import { floatsOf } from "../arrays.js";
 import { weightColors } from "../colors.js";
 import { same } from "../conversation.js";
-import { button, check, html, radios } from "../dom.js";
+import { button, check, html, radios, wordsIn } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { Instrument, partOf } from "../instrument.js";
 import { argmax } from "../measures.js";
@@ -207,7 +207,8 @@ export class Writer extends Instrument {
     const known = act?.at === undefined ? steps.length : act.at - n_prompt;
     if (act?.at !== undefined) this.setQuietly({ at: null });
     try {
-      const more = await this.model.ask({ ...this.#question(known), act });
+      const asked = this.model.ask({ ...this.#question(known), act });
+      const more = await this.lifetime.busy(asked);
       const isOther = ![key, more.key].includes(this.data.key); // another text came meanwhile
       if (isOther || this.lifetime.isOver) return;
       this.#grow(more);
@@ -246,7 +247,7 @@ export class Writer extends Instrument {
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
     const drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
-    await this.#takeDistribution();
+    await this.lifetime.busy(this.#takeDistribution());
     if (steps === this.data.steps) this.root.dataset.drawn = drawn;
   }
 
@@ -350,7 +351,7 @@ export class Writer extends Instrument {
       this.#mapDrawn = performance.now();
       this.#showMap(at);
     };
-    if (rest <= 0) draw();
+    if (rest <= 0 || !this.data.running) draw();
     else this.#cancelMap = this.lifetime.timeout(draw, rest);
   }
 
@@ -374,6 +375,16 @@ export class Writer extends Instrument {
     this.#mapped = wanted;
     const step = steps[at];
     if (step) this.heatMap.mark(at, step.n_dropped + argmax(this.#weights(step)));
+  }
+
+  /** What is on screen, by names. */
+  read() {
+    const { says, note, noMap, averaged, text, sliders, distribution, heatMap } = this;
+    return {
+      ...wordsIn({ says, note, noMap, averaged, sliders: sliders.words }),
+      ...{ text: text.read(), order: sliders.read(), distribution: distribution.read() },
+      map: heatMap.read(),
+    };
   }
 }
 

@@ -2,7 +2,7 @@
 // person has typed stays, whatever Python answers late. Where it waits for the keyboard, as on Home, a
 // text that the model continues scrolls in the height it has, so that nothing below moves.
 
-import { html } from "../dom.js";
+import { html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 
 /** @import { Place } from "../instrument.js" */
@@ -92,6 +92,11 @@ export class SentenceBox extends Instrument {
     this.box.value = sentence;
     if (isContinued && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
     else this.#fit();
+  }
+
+  read() {
+    const { label, box } = this;
+    return { ...wordsIn({ label, sentence: box }), placeholder: box.placeholder };
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { bytesOf } from "../arrays.js";
 import { dressed, watchTheme } from "../colors.js";
-import { equals, html } from "../dom.js";
+import { equals, html, wordsIn } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
 import { nameOf } from "./home/axis.js";
 import { N_COLUMNS } from "./home/layout.js";
@@ -34,12 +34,32 @@ export default {
       if (nav && right > most) nav.scrollLeft += right - most;
     };
     for (const name of /** @type {const} */ (["spec", "themes"])) model.on(name, draw, signal);
-    const lifetime = new Lifetime(signal);
+    const lifetime = new Lifetime(signal, el);
     watchTheme(lifetime, draw);
     lifetime.watchSize(el, bring);
     draw();
+    return { read: () => read(el) };
   },
 };
+
+/**
+ * What is on screen: the parts, where each leads and which one it is about, and the tokens.
+ *
+ * @param {HTMLElement} el
+ */
+function read(el) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = el.querySelectorAll(".hl-part");
+  /** @type {NodeListOf<HTMLElement>} */
+  const tokens = el.querySelectorAll(".hl-token");
+  return {
+    parts: Array.from(parts, (part) => ({
+      ...wordsIn({ name: part }),
+      ...{ title: part.title, to: part.getAttribute("href"), isLit: part.ariaCurrent === "true" },
+    })),
+    tokens: Array.from(tokens, ({ textContent, title }) => ({ label: textContent, title })),
+  };
+}
 
 class Strip {
   /**

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
 
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.kept import on_ways
 from model.analysis.paths.terms import KEY, KIND, LAYER, QUERY, WRITER
-from tests.viz.harness import as_sent, open_instrument, receive
+from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts.made import circuit, found_circuit
 from viz.digits import digits
 from viz.kit.part import Part
@@ -19,11 +18,10 @@ from viz.theme import LIGHT
 N_HEADS = 3
 
 
-def opened(page: Page, part: Part, width: int = 1200) -> dict[str, Any]:
-    """A new picture, and what is drawn in it."""
-    open_instrument(page, as_sent(part), width)
-    page.locator("[data-drawn$=' circuit']").wait_for()
-    return page.evaluate("instrument.read()")
+def drawn(gallery: Gallery, part: Part, **changes: object) -> dict[str, Any]:
+    """A new picture, and what is on screen."""
+    gallery.show(part, 1200, **changes)
+    return gallery.read()
 
 
 def part_of(found: Circuit, **settings: object) -> Part:
@@ -50,12 +48,12 @@ def drawn_of(shown: dict[str, Any]) -> dict[tuple[str, str, int], list[float]]:
 
 
 @pytest.mark.parametrize("k", [12, 100])
-def test_a_line_is_an_edge_of_the_strongest(k: int, bare: Page) -> None:
+def test_a_line_is_an_edge_of_the_strongest(k: int, gallery: Gallery) -> None:
     """No two are alike here but those within a chain of MLPs, which is one part."""
     _, _, found = found_circuit()
-    shown = opened(bare, circuit(edges=k))
+    shown = drawn(gallery, circuit(edges=k))
     k = max(size for size in found.curve.sizes if size <= k)
-    assert shown["k"] == k
+    assert shown["number"] == str(k)
     edges, effects = found.strongest.edges[:k].tolist(), found.strongest.exact
     whole = on_ways(found.all.edges[:k], N_HEADS)
     n_drawn, folded = 0, {name for name in shown["nodes"] if "-" in name.split("@")[0][4:]}
@@ -73,19 +71,19 @@ def test_a_line_is_an_edge_of_the_strongest(k: int, bare: Page) -> None:
     )
 
 
-def test_colours_and_dashes_mean_what_the_legend_says(bare: Page) -> None:
-    opened(bare, circuit(edges=100))
-    shown = bare.evaluate("""() => [...document.querySelectorAll('.hl-edge')].map(edge => [
-        edge.querySelector('title').textContent,
-        ...['stroke', 'stroke-dasharray'].map(x => edge.children[1].getAttribute(x)),
-    ])""")
+def test_colours_and_dashes_mean_what_the_legend_says(gallery: Gallery) -> None:
+    lines = drawn(gallery, circuit(edges=100))["lines"]
+    assert all(line["isFor"] == (line["edges"][0]["effect"] >= 0) for line in lines)
+    shown = gallery.evaluate("""() => [...instrument.picture.querySelectorAll('g > path + path')]
+        .map(line => [line.nextSibling.textContent,
+            ...['stroke', 'stroke-dasharray'].map(x => line.getAttribute(x))])""")
     colours = {False: LIGHT.diverging[5], True: LIGHT.diverging[1]}
     assert {stroke for _, stroke, _ in shown} == {*colours.values()}
     for title, stroke, dashes in shown:
         assert stroke == colours["−" in title]
         reader = title.partition(" → ")[2]
         assert dashes == {"q": "1 5", "k": "7 4"}.get(reader[0] if reader[1:4] == " of" else "")
-    legend = bare.evaluate("""() => [...document.querySelectorAll('.hl-circuit-legend span')].map(
+    legend = gallery.evaluate("""() => [...instrument.legend.children].map(
         one => [one.textContent, ...['stroke', 'stroke-dasharray'].map(
             x => one.querySelector('line').getAttribute(x))])""")
     assert legend == [
@@ -97,130 +95,127 @@ def test_colours_and_dashes_mean_what_the_legend_says(bare: Page) -> None:
     ]
 
 
-def test_a_chain_is_one_part_until_it_is_unfolded(bare: Page) -> None:
+def chain(*edges: list[int]) -> dict[str, Any]:
+    """These edges alone, of three layers."""
+    of = circuit().spec["strongest"]
+    changed = {name: of[name][: len(edges)] for name in ("effects", "exact", "cuts", "from")}
+    return {"strongest": {**of, **changed, "at": edges}, "n_layers": 3}
+
+
+def test_a_chain_is_one_part_until_it_is_unfolded(gallery: Gallery) -> None:
     """Of three MLPs at one token the first two: a head stands before the third."""
     edges = [[0, 3, 0, 2, 2, 0], [1, 3, 0, 2, 2, 4], [2, 1, 0, 2, 2, 8], [2, 3, 0, 2, 2, 9]]
     edges += [[3, 4, 0, 2, 2, 12], [3, 4, 0, 2, 2, 4]]
-    of = circuit().spec["strongest"]
-    changed = {name: of[name][:6] for name in ("effects", "exact", "cuts", "from")}
-    strongest = {**of, **changed, "at": edges}
-    open_instrument(bare, as_sent(circuit(edges=100), strongest=strongest, n_layers=3))
-    bare.locator("[data-drawn$=' circuit']").wait_for()
-    shown = bare.evaluate("instrument.read()")
-    chain, words = "MLP 0-1@2", bare.locator(".hl-circuit .hl-node-name")
-    assert [name for name in shown["nodes"] if name.startswith("MLP")] == [chain, "MLP 2.0@2"]
-    assert (chain, chain) not in {(line["from"], line["to"]) for line in shown["lines"]}
-    expect(words.get_by_text("MLP 0–1", exact=True)).to_be_visible()
-    expect(bare.locator(".hl-edge-ways")).to_contain_text("“t4” → MLP 0 → answer")
-    bare.locator(f"[data-node='{chain}'] rect").click()
-    unfolded = bare.evaluate("instrument.read()")
+    shown = drawn(gallery, circuit(edges=100), **chain(*edges))
+    name = "MLP 0-1@2"
+    assert [one for one in shown["nodes"] if one.startswith("MLP")] == [name, "MLP 2.0@2"]
+    assert (name, name) not in {(line["from"], line["to"]) for line in shown["lines"]}
+    assert "MLP 0–1" in shown["names"]
+    assert "“t4” → MLP 0 → answer" in [way["words"] for way in shown["ways"]]
+    assert shown["fold"] is None
+    gallery.locator(f"[data-node='{name}'] rect").click()
+    unfolded = gallery.read()
     assert {"MLP 0.0@2", "MLP 1.0@2"} <= {*unfolded["nodes"]}
     assert ("MLP 0.0@2", "MLP 1.0@2", 3) in drawn_of(unfolded)
-    bare.get_by_role("button", name="Fold chains").click()
-    assert bare.evaluate("instrument.read()") == shown
+    gallery.get_by_role("button", name=unfolded["fold"]).click()
+    assert gallery.read() == shown
 
 
-def test_a_chain_that_leaves_out_a_layer_names_its_mlps(bare: Page) -> None:
+def test_a_chain_that_leaves_out_a_layer_names_its_mlps(gallery: Gallery) -> None:
     edges = [[0, 3, 0, 2, 2, 0], [2, 3, 0, 2, 2, 4], [3, 4, 0, 2, 2, 12]]
-    of = circuit().spec["strongest"]
-    changed = {name: of[name][:3] for name in ("effects", "exact", "cuts", "from")}
-    strongest = {**of, **changed, "at": edges}
-    open_instrument(bare, as_sent(circuit(edges=100), strongest=strongest, n_layers=3))
-    name = bare.locator(".hl-circuit .hl-node-name").get_by_text("MLP 0, 2", exact=True)
-    expect(name).to_be_visible()
+    assert "MLP 0, 2" in drawn(gallery, circuit(edges=100), **chain(*edges))["names"]
 
 
-def test_an_edge_says_its_effect_its_cell_and_what_is_likely_without_it(bare: Page) -> None:
+def test_an_edge_says_its_effect_its_cell_and_what_is_likely_without_it(gallery: Gallery) -> None:
     first, _, found = found_circuit()
     edges = found.strongest.edges.tolist()
     number = next(i for i, edge in enumerate(edges) if edge[KIND] in (1, 2))
     layer, _, head, query, key, _ = edges[number]
-    opened(bare, circuit(edges=300, edge=".".join(map(str, edges[number]))))
-    panel = bare.locator(".hl-edge-panel")
+    panel = drawn(gallery, circuit(edges=300, edge=".".join(map(str, edges[number]))))["chosen"]
     lost, of = found.strongest.exact[number], found.paths.whole
     verb = "rises" if lost < 0 else "falls"
     said = f"{verb} by {digits(abs(lost), 3)}, from {digits(of, 3)} to {digits(of - lost, 3)}."
-    expect(panel).to_contain_text(f"Without it the logit difference {said}")
+    assert panel["says"] == f"Without it the logit difference {said}"
     weight = float(first.attention[layer].pattern[head, query, key])
-    expect(panel).to_contain_text(f"attends to “{first.tokens[key].strip()}”")
-    expect(panel).to_contain_text(f"by {digits(weight, 3)}.")
+    cell = f"attends to “{first.tokens[key].strip()}” by {digits(weight, 3)}."
+    assert panel["mapTitle"].endswith(cell)
     cut = found.strongest.cuts[number]
-    rows = bare.evaluate("instrument.panel.bars.read()")
+    rows = panel["bars"]["rows"]
     assert [row["label"] for row in rows] == [f" t{i}" for i in cut.ids]
     assert [row["after"] for row in rows] == pytest.approx(cut.after, abs=1e-5)
-    bare.wait_for_function("instrument.panel.heatMap.read().marked")
-    shown = bare.evaluate("instrument.panel.heatMap.read()")
-    assert shown["marked"][:2] == [query, key]
-    assert shown["values"][query][key] == pytest.approx(weight, abs=1e-6)
-    assert shown["values"][0][1] is None, "it is masked"
+    assert panel["map"]["marked"][:2] == [query, key]
+    assert panel["map"]["values"][query][key] == pytest.approx(weight, abs=1e-6)
+    assert panel["map"]["values"][0][1] is None, "it is masked"
 
 
-def test_what_is_chosen_is_told_and_stays_while_more_comes_in(bare: Page) -> None:
+def test_what_is_chosen_is_told_and_stays_while_more_comes_in(gallery: Gallery) -> None:
     _, _, found = found_circuit()
-    opened(bare, circuit(edges=20))
+    gallery.show(circuit(edges=20), 1200)
     largest = int(np.abs(found.strongest.exact[:18]).argmax())
-    bare.locator(".hl-edges button").first.click()
-    bare.wait_for_function("sent.at(-1)?.changes.edge")
+    chosen = gallery.get_by_label("Edges, the strongest first").get_by_role("button").first
+    chosen.click()
     edge = ".".join(map(str, found.strongest.edges[largest].tolist()))
-    assert bare.evaluate("sent.at(-1).changes") == {"edge": edge}
-    receive(bare, as_sent(circuit(edges=20)))
-    expect(bare.locator(".hl-edges [aria-pressed=true]")).to_have_count(1)
-    bare.locator(".hl-edges [aria-pressed=true]").click()
-    expect(bare.locator(".hl-edge-panel")).to_be_hidden()
+    assert gallery.sent() == {"edge": edge}
+    gallery.receive(circuit(edges=20))
+    assert [row["isChosen"] for row in gallery.read()["edges"]].count(True) == 1
+    chosen.click()
+    assert gallery.read()["chosen"] is None
     sizes, shares = found.curve.sizes, found.curve.shares
     at = next(i for i in range(1, len(sizes)) if abs(shares[i] - shares[i + 1]) > 0.05)
-    bare.get_by_role("slider").fill(str(at))
-    assert bare.evaluate("instrument.read().k") == sizes[at]
-    share = digits(shares[at], 2)
-    expect(bare.locator("[data-number=share]")).to_have_text(share)
+    gallery.get_by_role("slider").fill(str(at))
+    shown = gallery.read()
+    assert shown["number"] == str(sizes[at])
+    assert f"F = {digits(shares[at], 2)} of" in shown["says"]
 
 
-def test_a_part_says_what_it_reads_and_writes(bare: Page) -> None:
+def test_a_part_says_what_it_reads_and_writes(gallery: Gallery) -> None:
     _, _, found = found_circuit()
-    shown = opened(bare, circuit(edges=300))
+    shown = drawn(gallery, circuit(edges=300))
     (answer,) = [name for name in shown["nodes"] if name.startswith("answer")]
-    bare.evaluate("id => instrument.pick(id)", answer)
-    chosen = bare.locator(".hl-chosen")
-    expect(chosen.get_by_role("heading", name="answer")).to_be_visible()
+    gallery.evaluate("id => instrument.pick(id)", answer)
     into = found.strongest.edges[:, KIND] == 4
     strongest = np.abs(found.strongest.exact[into]).max()
-    expect(chosen.locator("b").first).to_contain_text(digits(strongest, 2))
-    assert "It writes" not in chosen.inner_text()
+    chosen = gallery.read()["chosen"]
+    assert (chosen["title"], chosen["lists"]) == ("answer", ["It reads"])
+    assert digits(strongest, 2) in chosen["edges"][0]["number"]
 
 
-def test_what_comes_in_is_drawn_as_far_as_it_is(bare: Page) -> None:
+def test_what_comes_in_is_drawn_as_far_as_it_is(gallery: Gallery) -> None:
     """First the edges into the answer alone; then pale ones; of the curve nothing yet."""
     begun = Circuit(found_circuit()[2].paths)
-    shown = opened(bare, part_of(begun))
+    shown = drawn(gallery, part_of(begun))
     assert {line["kind"] for line in shown["lines"]} == {4}
     assert not any(edge["isExact"] for line in shown["lines"] for edge in line["edges"])
-    expect(bare.get_by_text("pale: estimated so far")).to_be_visible()
-    expect(bare.locator(".hl-edges b").first).to_contain_text("≈")
-    expect(bare.get_by_role("slider")).to_have_count(0)
+    assert "pale: estimated so far" in shown["legend"]
+    assert shown["edges"][0]["number"].startswith("≈")
+    assert shown["number"] is None
     begun.finish()
-    receive(bare, as_sent(part_of(begun)))
-    expect(bare.get_by_role("slider")).to_have_count(1)
-    expect(bare.get_by_text("pale: estimated so far")).to_have_count(0)
+    gallery.receive(part_of(begun))
+    shown = gallery.read()
+    assert int(shown["number"]) in begun.curve.sizes
+    assert "pale" not in shown["legend"]
 
 
-def test_a_pruned_circuit_is_shown_where_there_is_one(bare: Page) -> None:
+def test_a_pruned_circuit_is_shown_where_there_is_one(gallery: Gallery) -> None:
     found = Circuit(found_circuit()[2].paths)
     found.finish()
     found.prune()
     found.finish()
-    shown = opened(bare, part_of(found, which="pruned"))
+    shown = drawn(gallery, part_of(found, which="pruned"))
     n = sum(len(line["edges"]) for line in shown["lines"])
     assert n <= len(found.pruned.edges)
-    expect(bare.locator("[data-number=share]")).to_have_text(digits(found.share or 0, 2))
-    bare.get_by_label("strongest", exact=True).check(force=True)
-    assert bare.evaluate("instrument.read().k") < len(found.strongest.edges)
-    bare.wait_for_function("sent.at(-1)?.changes.which === 'strongest'")
+    assert shown["which"] == f"pruned to {len(found.pruned.edges)}"
+    assert f"F = {digits(found.share or 0, 2)} of" in shown["says"]
+    gallery.get_by_label("strongest", exact=True).check(force=True)
+    assert int(gallery.read()["number"]) < len(found.strongest.edges)
+    assert gallery.sent()["which"] == "strongest"
 
 
-def test_the_strongest_ways_are_those_whose_weakest_edge_is_strongest(bare: Page) -> None:
+def test_the_strongest_ways_are_those_whose_weakest_edge_is_strongest(gallery: Gallery) -> None:
     """All ways are found by going back from the answer through every edge."""
     _, _, found = found_circuit()
-    k = opened(bare, circuit(edges=60))["k"]
+    shown = drawn(gallery, circuit(edges=60))
+    k = int(shown["number"])
     edges, sizes = found.strongest.edges[:k].tolist(), np.abs(found.strongest.exact[:k])
     open_ways = [[i] for i in range(k) if edges[i][KIND] == 4]
     whole: list[list[int]] = []
@@ -231,18 +226,18 @@ def test_the_strongest_ways_are_those_whose_weakest_edge_is_strongest(bare: Page
             whole.append(way)
         open_ways += [[i, *way] for i in range(k) if names(edges[i])[1] == writer]
     weakest = sorted((sizes[way].min() for way in whole), reverse=True)[:12]
-    rows = bare.locator(".hl-edge-ways b").all_inner_texts()
-    shown = [abs(float(row.replace("−", "-"))) for row in rows]
-    assert len(shown) > 2
-    assert shown == pytest.approx(weakest, abs=0.006)
+    listed = [abs(float(way["number"].replace("−", "-"))) for way in shown["ways"]]
+    assert len(listed) > 2
+    assert listed == pytest.approx(weakest, abs=0.006)
 
 
-def test_a_way_is_followed(bare: Page) -> None:
-    opened(bare, circuit(edges=300))
-    way = bare.locator(".hl-edge-ways button").first
-    way.click()
-    lit = bare.locator(".hl-edge path:nth-child(2)[opacity='0.85']")
-    n = way.inner_text().count("→")
-    assert 0 < lit.count() <= n
-    bare.locator(".hl-edge-ways [aria-pressed=true]").click()
-    assert lit.count() > n
+def test_a_way_is_followed(gallery: Gallery) -> None:
+    shown = drawn(gallery, circuit(edges=300))
+    first = gallery.get_by_label("Strongest ways").get_by_role("button").first
+    first.click()
+    n = shown["ways"][0]["words"].count("→")
+    followed = gallery.read()
+    assert followed["ways"][0]["isChosen"]
+    assert 0 < sum(line["isLit"] for line in followed["lines"]) <= n
+    first.click()
+    assert all(line["isLit"] for line in gallery.read()["lines"])

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from model.trace import Trace
 from tests.model.builders import softmax
 from tests.viz.builders import causal, stories_trace
-from tests.viz.harness import OFFERED, as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, at_rest, open_instrument, receive
+from tests.viz.kit.gallery import OFFERED
 from viz.frame.settings import EDITS
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 
@@ -67,8 +68,9 @@ def click(page: Page, row: int, column: int) -> None:
 
 def wait_for(page: Page, edits: str) -> None:
     """Wait until the numbers on screen are those for these edits."""
-    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", f"a key editor {edits}")
+    page.wait_for_function("edits => instrument.settings?.edits === edits", arg=edits)
     expect(page.locator(".hl-live[data-waiting]")).to_have_count(0)
+    at_rest(page)
 
 
 def open_editor(page: Page, data: dict[str, Any]) -> None:
@@ -98,7 +100,6 @@ def test_fast_clicks_all_count(bare: Page, trace: Trace) -> None:
     open_editor(bare, answer(trace, ""))
     click(bare, 4, 1)
     expect(bare.locator(".hl-live[data-waiting]")).to_have_count(1)
-    expect(bare.locator(".hl-live")).to_have_attribute("data-drawn", "")
     turn = last_sent(bare, "4-1")
     for cell in ((3, 2), (4, 2), (3, 2), (1, 3)):
         click(bare, *cell)

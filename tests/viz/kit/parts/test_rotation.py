@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.harness import as_sent, open_instrument
+from tests.viz.harness import as_sent, at_rest, open_instrument
 from viz.kit.parts.rotation import ActualScore, Rotation, rotation_part
 
 MOST = 40
@@ -41,7 +41,7 @@ def data(first: int, second: int, **changes: object) -> dict[str, Any]:
 def open_rotor(page: Page, sent: dict[str, Any]) -> None:
     """Open a new rotor."""
     open_instrument(page, sent, width=1200)
-    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", "a key rotor")
+    at_rest(page)
 
 
 def slider(page: Page, name: str) -> Locator:
@@ -56,8 +56,8 @@ def number(page: Page, name: str) -> float:
 
 def drawn(page: Page) -> list[dict[str, Any]]:
     """The curves over the distance: of the pair, of all pairs, and the dot."""
-    page.wait_for_function("document.querySelector('.js-plotly-plot:not([data-busy])')")
-    return page.evaluate("instrument.plot.read()")
+    at_rest(page)
+    return page.evaluate("instrument.plot.read().traces")
 
 
 def positions(page: Page) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.viz.harness import as_sent, open_instrument
+from tests.viz.harness import as_sent, at_rest, open_instrument
 from tests.viz.kit.parts.made import written
 
 
@@ -14,7 +14,6 @@ def text(n: int, key: str = "a text", **changes: object) -> dict[str, Any]:
     return as_sent(written(n, key, **changes))
 
 
-IDLE = "() => !document.querySelector('[aria-busy], .hl-map[data-busy]')"
 # Lets the map of the first text wait until the second has come, then notes what is marked.
 LATE = """async ([next, row]) => {
     const {heatMap} = instrument;
@@ -30,7 +29,7 @@ LATE = """async ([next, row]) => {
     host.receive(next);
     release();
     await new Promise(resolve => setTimeout(resolve, 900));
-    while (document.querySelector('.hl-map[data-busy]'))
+    while (document.querySelector('[data-busy]'))
         await new Promise(resolve => setTimeout(resolve, 50));
     return marked;
 }"""
@@ -39,8 +38,7 @@ LATE = """async ([next, row]) => {
 @pytest.mark.parametrize("n_next", [0, 2])
 def test_another_text_comes_while_the_map_of_the_first_is_drawn(bare: Page, n_next: int) -> None:
     open_instrument(bare, text(6))
-    bare.wait_for_function("document.querySelector('.hl-chart .main-svg')")
-    bare.wait_for_function(IDLE)
+    at_rest(bare)
     other = text(6, at=6, averaged=True)
     bare.evaluate("data => host.receive(data)", other)
     marked = bare.evaluate(LATE, [text(n_next, "another text"), 4])

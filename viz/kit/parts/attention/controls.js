@@ -1,7 +1,7 @@
 // Which view of a head, and the options of patterns: what applies here can be chosen, and what does
 // not says why.
 
-import { check, fillOnce, html, inputOf, radios, toggle } from "../../dom.js";
+import { check, fillOnce, html, inputOf, radios, toggle, wordsIn } from "../../dom.js";
 import { canMerge } from "../../patterns.js";
 
 /** @import { Attention } from "../attention.js" */
@@ -48,6 +48,12 @@ export class Controls {
     setToggle(this.mergeWords, words, why === null);
     this.mergeWords.title =
       why ?? "Weights to the tokens of a word are summed, weights from them averaged";
+  }
+
+  /** The view and the options that are chosen. */
+  read() {
+    const [tab, { hideFirst, mergeWords }] = [this.tabs.querySelector("fieldset"), this];
+    return wordsIn({ tab, hideFirst, mergeWords });
   }
 
   /** Why tokens cannot be merged to words here; null when they can. */

@@ -38,7 +38,7 @@ export function exportMenu(scope) {
  * @param {string} kind
  */
 async function save(scope, kind) {
-  if (!scope.view || scope.isBusy) throw new Error("it is not drawn yet");
+  if (!scope.view || !scope.isDrawn) throw new Error("it is not drawn yet");
   download(await KINDS[kind](scope), fileName(scope, kind.toLowerCase()));
 }
 

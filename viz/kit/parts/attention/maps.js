@@ -1,7 +1,7 @@
 // Maps side by side: what the views share that draw some, mark a cell in all of them under the hand,
 // name and save them.
 
-import { html } from "../../dom.js";
+import { html, wordsIn } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { WEIGHTS, pairsInWords, patternTable, pictured, weightAt } from "../../patterns.js";
 import { View } from "./view.js";
@@ -80,6 +80,16 @@ export class MapsView extends View {
    */
   weightsInWords([weight]) {
     return weight;
+  }
+
+  /** @override */
+  read() {
+    const shown = this.maps.filter(({ host }) => !host.hidden);
+    const maps = shown.map(({ title, host, heatMap }) => ({
+      ...wordsIn({ title, says: host }),
+      ...heatMap.read(),
+    }));
+    return { ...wordsIn({ says: this.says }), maps };
   }
 
   /** @override */

@@ -2,7 +2,7 @@
 // and what flows from the value. Built once for a head's sizes; a hover only changes attributes.
 
 import { colorAt, ramp } from "../../colors.js";
-import { digits, html } from "../../dom.js";
+import { digits, html, wordsIn } from "../../dom.js";
 import { Bars, Strip } from "../../marks/strips.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { reach } from "../../measures.js";
@@ -210,6 +210,16 @@ export class Operands {
     const weight = `${masked}weight ${digits(weights.values[at])}`;
     const pair = `${queries.labels[query]} attends to ${keys.labels[key]}`;
     this.say(`${pair}: ${scores}${weight}`, isPinned);
+  }
+
+  /** What is on screen, by names: the numbers of the cell, and what is drawn of its vectors. */
+  read() {
+    const figures = Object.entries(this.#parts).map(([name, part]) => [name, part.read()]);
+    return {
+      ...wordsIn({ title: this.title }),
+      numbers: wordsIn(Object.fromEntries(this.#values)),
+      parts: Object.fromEntries(figures),
+    };
   }
 
   /**

@@ -3,7 +3,7 @@
 // their mean.
 
 import { same } from "../../conversation.js";
-import { digits, html, svg } from "../../dom.js";
+import { digits, html, wordsIn, svg } from "../../dom.js";
 import { GAP, Grid } from "../../marks/grid.js";
 import { mean } from "../../measures.js";
 import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
@@ -151,6 +151,11 @@ export class Overview {
   say(pointed) {
     this.#pointed = pointed;
     this.caption.textContent = pointed?.() ?? this.#atRest();
+  }
+
+  read() {
+    const grids = this.#grids.map(({ grid }) => grid.read());
+    return { ...wordsIn({ says: this.caption }), grids };
   }
 }
 

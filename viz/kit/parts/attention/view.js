@@ -26,6 +26,15 @@ export class View {
    */
   draw(_isCurrent) {}
 
+  /**
+   * What is on screen, by names.
+   *
+   * @returns {Record<string, any>}
+   */
+  read() {
+    return {};
+  }
+
   /** Another view takes its place; it may come back. */
   leave() {}
 

@@ -31,6 +31,8 @@ const TURN_MS = 90; // from a row to the next, while it plays
  */
 
 /**
+ * Draws it and says what was drawn: its parts and lines, and of each line the edges.
+ *
  * @param {SVGSVGElement} picture
  * @param {{nodes: Node[], lines: Line[]}} graph
  * @param {Look} look
@@ -42,11 +44,15 @@ export function drawCircuit(picture, { nodes, lines }, look) {
   const scene = { ...look, places, most, strengths };
   const { width, height } = places;
   setAll(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
+  const drawn = [...lines].reverse().map((line) => lineOf(line, scene));
   picture.replaceChildren(
     ...framesOf(scene),
-    ...[...lines].reverse().map((line) => lineOf(line, scene)),
+    ...drawn.map(({ node }) => node),
     ...nodes.map((one) => partOf(one, scene)),
   );
+  const names = Array.from(picture.querySelectorAll(".hl-node-name"), (one) => one.textContent);
+  const says = drawn.map((line) => line.says).reverse();
+  return { nodes: nodes.map(({ id }) => id), names, lines: says };
 }
 
 /** @typedef {Look & {places: ReturnType<typeof placesOf>, most: number, strengths: Map<string, Edge>}} Scene */
@@ -120,13 +126,21 @@ function lineOf(line, scene) {
   const more = line.edges.length > 1 ? `; the strongest of ${line.edges.length} edges` : "";
   const title = `${edgeName(data, at)}: ${isExact ? "" : "about "}${digits(effect, 3)}${more}`;
   const turn = `--hl-turn: ${TURN_MS * places.rows.indexOf(rowOf(line.from, line.from.last)) + TURN_MS / 2}ms`;
-  return svg(
+  const node = svg(
     "g",
     { class: "hl-edge", style: turn, onclick: () => pickLine(line), "data-estimate": !isExact },
     svg("path", { d, fill: "none", stroke: "transparent", "stroke-width": Math.max(12, wide) }),
     svg("path", shown),
     svg("title", null, title),
   );
+  const edges = line.edges.map((edge) => ({
+    ...{ effect: edge.effect, isExact: edge.isExact, isWhole: edge.isWhole },
+  }));
+  const ends = { from: line.from.id, to: line.to.id, kind: line.kind };
+  return {
+    node,
+    says: { ...ends, title, isLit: isLit(line), isFor: color === palette.diverging[5], edges },
+  };
 }
 
 /**

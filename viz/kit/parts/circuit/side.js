@@ -1,6 +1,6 @@
 // Beside the picture: what was chosen, the strongest ways in words, and all edges.
 
-import { digits, html } from "../../dom.js";
+import { digits, html, wordsIn } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { TokenBars } from "../../marks/bars.js";
 import { WEIGHTS, pictured } from "../../patterns.js";
@@ -24,6 +24,18 @@ function row(value, words, { isExact = true, isChosen, pick }) {
   const said = `${isExact ? "" : "≈ "}${value > 0 ? "+" : ""}${digits(value, 2)}`;
   const given = { type: "button", onclick: pick, "aria-pressed": String(isChosen) };
   return html("li", null, html("button", given, html("b", null, said), html("span", null, words)));
+}
+
+/**
+ * The rows of a list as they stand there.
+ *
+ * @param {Element} list
+ */
+export function readRows(list) {
+  return Array.from(list.querySelectorAll("li button"), (one) => {
+    const [number, words] = Array.from(one.children, ({ textContent }) => textContent);
+    return { number, words, isChosen: one.ariaPressed === "true" };
+  });
 }
 
 /**
@@ -83,6 +95,19 @@ export function partWords(scope, one, { reads, writes }) {
   ];
 }
 
+/**
+ * A part, what each of its lists is of, and their rows.
+ *
+ * @param {Element} section with its words
+ */
+export function readPart(section) {
+  const [title, ...lists] = Array.from(
+    section.querySelectorAll("h3, h4"),
+    (one) => one.textContent,
+  );
+  return { title, lists, edges: readRows(section) };
+}
+
 /** A chosen edge: its effect, the head's map with that cell, and what is likely without it. */
 export class EdgePanel {
   /** @param {Circuit} scope */
@@ -110,7 +135,13 @@ export class EdgePanel {
       ? `Without it ${what} ${falls}, from ${digits(of, 3)} to ${digits(of - lost, 3)}.`
       : `Estimated: ${what} ${falls} without it. Its own run has not been made yet.`;
     this.#showCut(edge);
-    this.#showMap(edge);
+    this.scope.lifetime.busy(this.#showMap(edge));
+  }
+
+  read() {
+    const { title, says, cut, mapTitle, bars, heatMap } = this;
+    const words = wordsIn({ title, says, cut, mapTitle });
+    return { ...words, bars: bars.read(), map: words.mapTitle && heatMap.read() };
   }
 
   /** @param {DrawnEdge} edge */

@@ -1,7 +1,7 @@
 // A picture with the weights of one row of patches laid over it; the class token beside it.
 
 import { weightShare } from "../../colors.js";
-import { digits, html, setAll, svg } from "../../dom.js";
+import { html, setAll, svg } from "../../dom.js";
 import { cellAfter } from "../../keyboard.js";
 
 /** @import { Numbers } from "../../maths.js" */
@@ -28,6 +28,8 @@ export class Picture {
   /** @type {SVGRectElement[]} */
   #cells = [];
   #query = 0;
+  /** What lies on each patch. @type {number[]} */
+  #weights = [];
   /** Patches of a side. */
   #side = 0;
 
@@ -90,14 +92,23 @@ export class Picture {
    */
   weigh(query, row, palette) {
     this.#query = query;
-    this.#cells.forEach((cell, i) => {
+    this.#weights = this.#cells.map((cell, i) => {
       const weight = row[i + 1];
       const opacity = 0.85 * weightShare(weight, palette);
-      setAll(cell, { "fill-opacity": opacity, "data-weight": digits(weight, 4) });
+      cell.setAttribute("fill-opacity", String(opacity));
+      return weight;
     });
     this.frame.toggleAttribute("hidden", !query);
     const cell = this.#cells[query - 1];
     if (cell) setAll(this.frame, { x: cell.x.baseVal.value, y: cell.y.baseVal.value });
+  }
+
+  /** The weights that lie on the patches, and the row and the column of the framed one. */
+  read() {
+    const { x, y } = this.frame;
+    const patch = this.frame.width.baseVal.value;
+    const framed = [y, x].map((at) => Math.round(at.baseVal.value / patch));
+    return { weights: this.#weights, framed: this.frame.checkVisibility() ? framed : null };
   }
 
   /** @param {number} query */

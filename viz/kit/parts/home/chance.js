@@ -11,16 +11,23 @@ import { eased } from "./timeline.js";
 export const NEEDLE = 0.65; // of the drawing, while the random number moves
 const ABOVE_ROW_END = 5; // pixels: where the bars of the list are
 
-/** @param {Scene} scene */
+/**
+ * Draws it and says what was drawn: where each slice begins and where the needle stands, in shares of
+ * the bar's height.
+ *
+ * @param {Scene} scene
+ */
 export function drawChance(scene) {
   const { context, flow, run, time, chance, drawn, isGrown } = scene;
-  if (!flow.next || !chance) return;
+  if (!flow.next || !chance) return null;
   const p = isGrown && chance.query < run.n - 1 ? 1 : eased(time.done(time.NEXT));
-  if (!p) return;
+  if (!p) return null;
   drawFunnel(scene, flow.next.bar, p);
-  drawSlices(scene, flow.next, chance.probs, p);
-  if (drawn?.at && time.at > time.DRAW) drawNeedle(scene, flow.next, drawn.at);
+  const slices = drawSlices(scene, flow.next, chance.probs, p);
+  const at = time.at > time.DRAW ? drawn?.at : null;
+  const needle = at ? drawNeedle(scene, flow.next, at) : null;
   context.globalAlpha = 1;
+  return { slices, needle };
 }
 
 /**
@@ -33,12 +40,14 @@ function drawSlices(scene, next, probs, p) {
   const { time, drawn } = scene;
   const settled = drawn && time.at > time.DRAW + NEEDLE ? Math.min(drawn.place, N_NEXT) : null;
   let from = 0;
+  const begins = [];
   for (let place = 0; place <= N_NEXT; place++) {
     const share = place < N_NEXT ? (probs[place] ?? 0) : Math.max(0, 1 - from);
     const isStrong = place === scene.pointed || place === settled;
-    drawSlice(scene, next, { place, from, share, isStrong, p });
+    begins.push(drawSlice(scene, next, { place, from, share, isStrong, p }));
     from += share;
   }
+  return begins;
 }
 
 /**
@@ -71,7 +80,7 @@ function drawFunnel(scene, bar, p) {
 function drawSlice({ context, palette }, { bar, rowsY, pitch, x }, slice) {
   const { place, from, share, isStrong, p } = slice;
   const tall = share * bar.height * p;
-  if (tall < 0.15) return;
+  if (tall < 0.15) return null;
   const fill = place < N_NEXT ? palette.accent : palette.muted;
   const top = bar.y + from * bar.height * p;
   const bottom = top + Math.max(0.6, tall - 1);
@@ -87,6 +96,7 @@ function drawSlice({ context, palette }, { bar, rowsY, pitch, x }, slice) {
     [x - 4, middle - thick / 2, middle + thick / 2],
     fill,
   );
+  return (top - bar.y) / bar.height;
 }
 
 /**
@@ -101,4 +111,5 @@ function drawNeedle({ context, palette, time }, { bar }, at) {
   context.globalAlpha = 1 - time.done(time.FLY);
   context.fillStyle = palette.text;
   context.fillRect(bar.x - 6, y - 1, bar.width + 12, 2);
+  return (y - bar.y) / bar.height;
 }

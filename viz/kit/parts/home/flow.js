@@ -11,7 +11,11 @@ import { eased, staggered } from "./timeline.js";
 const LEAST_MEAN = 0.01; // of a tributary that is drawn
 const TRAIL = 16; // pieces behind the token that flies
 
-/** @param {Scene} scene */
+/**
+ * Draws it and says of what comes out, and of the query, what was drawn.
+ *
+ * @param {Scene} scene
+ */
 export function drawFlow(scene) {
   const { context, flow, palette, time, focus } = scene;
   context.fillStyle = palette.background;
@@ -23,10 +27,11 @@ export function drawFlow(scene) {
   const { kind, band } = time.stage;
   if (time.isPlaying && (kind === "embed" || kind === "column")) drawFront(scene, band);
   flow.columns.forEach((_, column) => drawColumn(scene, column));
-  if (flow.next) drawChance(scene);
+  const chance = flow.next ? drawChance(scene) : null;
   if (focus) drawFocus(scene);
-  if (scene.dim) drawArcs(scene);
+  const attended = scene.dim ? drawArcs(scene) : null;
   if (scene.flight) drawTrail(scene, scene.flight);
+  return { chance, attended };
 }
 
 /**
@@ -198,7 +203,9 @@ function drawTributaries(scene, column) {
  * @param {Scene} scene
  */
 function drawArcs({ context, flow, rows, run, palette, query, focus, dim }) {
-  if (flow.picture) return; // its patches are tinted
+  if (flow.picture) return null; // its patches are tinted
+  /** @type {[key: number, weight: number][]} */
+  const drawn = [];
   const x = flow.tokens.x - 7;
   context.strokeStyle = palette.accent;
   run.row(query, focus).forEach((weight, key) => {
@@ -210,8 +217,10 @@ function drawArcs({ context, flow, rows, run, palette, query, focus, dim }) {
     context.moveTo(x, rows.y(query));
     context.bezierCurveTo(x - depth, rows.y(query), x - depth, rows.y(key), x, rows.y(key));
     context.stroke();
+    drawn.push([key, weight]);
   });
   context.globalAlpha = 1;
+  return drawn;
 }
 
 /**

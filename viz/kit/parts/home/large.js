@@ -1,7 +1,7 @@
 // One head, large: it grows out of its small map into a heat map. A click keeps it, a second one opens
 // its own page.
 
-import { digits, html } from "../../dom.js";
+import { digits, html, wordsIn } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { matrix } from "../../maths.js";
 import { COMES_LATER, WEIGHTS, pictured } from "../../patterns.js";
@@ -156,6 +156,11 @@ export class Large {
       quoted(labels[to]),
       ` ${number}`,
     );
+  }
+
+  /** What it shows; null where no head is large. */
+  read() {
+    return this.node.hidden ? null : { ...wordsIn({ title: this.title }), map: this.map.read() };
   }
 
   /** The map as an image; null where no head is large. */

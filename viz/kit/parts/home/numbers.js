@@ -106,6 +106,13 @@ export class Run {
     return Object.assign(new Run(this.spec, this.arrays, n), { following: this.following });
   }
 
+  /** A text that is known to its end is written once more: from its first token on. */
+  fromStart() {
+    const { came, bands, folded } = this.spec;
+    const { from } = bands[bands.length - 1];
+    return came.length ? this.upTo(folded.includes(from) ? this.size : from + 1) : this;
+  }
+
   /** The row whose output answers. */
   get asked() {
     return this.n < this.size ? this.n - 1 : this.spec.asked;

@@ -1,7 +1,7 @@
 // What is on screen of Home, frame by frame: sizes, colours, the canvas, and all that stands on it.
 
 import { dressed } from "../../colors.js";
-import { html } from "../../dom.js";
+import { html, wordsIn } from "../../dom.js";
 import { roomOnWall } from "../../wall.js";
 import { captioned } from "./caption.js";
 import { drawFlow } from "./flow.js";
@@ -49,6 +49,8 @@ export class Screen {
   #last = 0; // when the last frame was
   #isAwaited = false; // a frame
   #isStale = true; // what is drawn
+  /** What the canvas holds, by names. @type {ReturnType<typeof drawFlow> | undefined} */
+  drawn;
 
   /** @param {Home} home whose it is */
   constructor(home) {
@@ -174,7 +176,7 @@ export class Screen {
   #draw(scene) {
     const { time, run, flow, query, flight } = scene;
     const { tokens, next, axis, film, focus, isLooking, answering, el } = this.home;
-    drawFlow(scene);
+    this.drawn = drawFlow(scene);
     tokens.place(scene);
     const from = focus ? run.queryIn(query, focus.column) : query;
     const isTinted = isLooking || (flow.picture && time.at >= time.NEXT);
@@ -188,6 +190,18 @@ export class Screen {
       this.node.scrollTo({ left: scene.fronts[band] - 0.7 * el.clientWidth });
     if (film.isFilled) this.#fill(run);
     this.#speak(scene);
+  }
+
+  /** What is on screen, by names. */
+  read() {
+    const { tokens, next, foot, large, pager, axis } = this.home;
+    const { title, gives, legend, bars } = next;
+    const edges = Array.from(foot.edges.children, ({ textContent }) => textContent);
+    const words = { title, gives, legend, says: foot.says, stage: axis.node, layers: pager.says };
+    return {
+      ...{ ...this.drawn, ...wordsIn(words), tokens: tokens.read(), next: bars.read() },
+      ...{ edges, large: large.read() },
+    };
   }
 
   /** @param {Run} run with what the model says in each hidden place */

@@ -163,6 +163,14 @@ export class Tokens {
     });
   }
 
+  /** The tokens as they stand there, which is the query, and which it must not see yet. */
+  read() {
+    return this.buttons.map(({ ariaLabel, textContent, classList }) => ({
+      label: ariaLabel ?? textContent,
+      ...{ isQuery: classList.contains("hl-query"), isLater: classList.contains("hl-later") },
+    }));
+  }
+
   /**
    * Put an answer in the place that it was asked for.
    *

@@ -67,6 +67,23 @@ export class Hands {
       `${this.dims}, a full turn in ${this.wavelength} positions: angle between the hands ${angle}, share ${signed(share)}`,
     );
   }
+
+  /** Its words, where both hands end, and its bar in shares of the longest there can be. */
+  read() {
+    const { node, first, second, share } = this;
+    const [from, length] = [share.x, share.width].map((one) => one.baseVal.value / SHARE);
+    const ends = { first: endOf(first), second: endOf(second), bar: from < 0 ? -length : length };
+    return { says: node.ariaLabel, isPicked: node.ariaPressed === "true", ...ends };
+  }
+}
+
+/**
+ * Where a hand ends, in shares of the radius.
+ *
+ * @param {SVGLineElement} line
+ */
+function endOf({ x2, y2 }) {
+  return [x2.baseVal.value / RADIUS, -y2.baseVal.value / RADIUS];
 }
 
 /**

@@ -1,6 +1,6 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
-import { button, digits, equals, fillOnce, html, math, operand, svg } from "../../dom.js";
+import { button, digits, equals, fillOnce, html, math, operand, wordsIn, svg } from "../../dom.js";
 import { TokenBars } from "../../marks/bars.js";
 import { barsAt, chanceOf, entropy, placeAt, powers, sortedTokens } from "../../sampling.js";
 import { NAMES } from "../../sliders.js";
@@ -99,6 +99,19 @@ export class Distribution {
   /** Settings have changed: what was drawn was drawn with others. */
   changed() {
     if (this.#nDrawn) this.#forget();
+  }
+
+  /** What is on screen, by names. */
+  read() {
+    const { title, others, drawnSays: drawn, append, bars, curve, formula, table, facts } = this;
+    const rows = Array.from(table.rows, ({ cells }) => Array.from(cells, (one) => one.textContent));
+    const numbers = Array.from(facts.children, ({ children: [name, value] }) => [
+      ...[name.textContent, value.textContent],
+    ]);
+    return {
+      ...wordsIn({ title, others, drawn, append, curve, formula }),
+      ...{ bars: bars.read(), table: rows, facts: Object.fromEntries(numbers) },
+    };
   }
 
   // --- what is shown ------------------------------------------------------------------------------

@@ -89,6 +89,14 @@ export class Text {
     node.disabled = disabled;
   }
 
+  /** The tokens, what is said of each, and which is chosen. */
+  read() {
+    return this.#nodes.map(({ textContent, title, classList }) => ({
+      ...{ label: textContent, title, isChosen: classList.contains("hl-chosen") },
+      ...{ isNew: classList.contains("hl-new"), isDropped: classList.contains("hl-dropped") },
+    }));
+  }
+
   /** @param {KeyboardEvent} event */
   #pressed(event) {
     const to = MOVES[event.key]?.(this.#at, this.#nodes.length - 1);

@@ -15,7 +15,7 @@ from model.analysis.heads import measures, roles, strongest_pair
 from model.trace import AttentionRecord, HeadGroup
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.harness import as_sent, open_instrument, receive
+from tests.viz.harness import as_sent, at_rest, open_instrument, receive
 from tests.viz.kit.parts.made import attention_settings
 from tests.viz.kit.parts.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
 from viz.kit.parts.attention import ROLES, STAGES, OtherRun, attention_part
@@ -111,7 +111,7 @@ def test_labels_stand_beside_their_rows_in_every_stage(bare: Page) -> None:
     for stage in ("product", "weights", "masked"):
         bare.locator(f"input[name^=hl-stage][value={stage}]").click()
         expect(bare.locator(".hl-formula .hl-now").first).to_have_attribute("data-of", stage)
-        expect(bare.locator(".hl-view-map .hl-map[data-busy]")).to_have_count(0)
+        at_rest(bare)
         off = bare.evaluate(OFF)
         assert off and max(off) < 1, stage
 
@@ -143,7 +143,7 @@ def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
         told = f"{group_of(name).title} L1 H2{does} · strongest: {pair}"
         expect(caption).to_contain_text(told)
         bare.evaluate("instrument.redraw()")  # what is pointed at stays said
-        expect(bare.locator(".hl-live[aria-busy]")).to_have_count(0)
+        at_rest(bare)
         expect(caption).to_contain_text(told)
         is_aside = "first token and self left out" in caption.text_content()
         assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
@@ -243,7 +243,7 @@ def test_one_of_several_runs_is_compared_with(bare: Page) -> None:
     expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("other")
     expect(bare.locator(".hl-view-compare h3").nth(2)).to_have_text(re.compile(" − other$"))
     first, second = (two_streams(seed).group(CROSS).records[0] for seed in (0, 1))
-    bare.wait_for_function("!document.querySelector('.hl-live').hasAttribute('aria-busy')")
+    at_rest(bare)
     both = first.pattern[2], second.pattern[2]
     for i, values in enumerate((*both, both[0] - both[1]), start=1):
         found = shown(bare, "compare", f"section:nth-child({i})")
@@ -280,7 +280,7 @@ def test_a_cell_masked_by_hand_changes_its_row_alone(bare: Page) -> None:
         place, box = map_.bounding_box(), bare.evaluate(BOX, [row, column])
         bare.mouse.click(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
         bare.wait_for_function("edits => instrument.settings.flipped === edits", arg=expected_edits)
-        expect(bare.locator(".hl-live[aria-busy]")).to_have_count(0)
+        at_rest(bare)
         found = shown(bare, "whatif", "section:nth-child(2)")
         assert found == pytest.approx(masked(expected, mask), abs=1e-5, nan_ok=True)
 

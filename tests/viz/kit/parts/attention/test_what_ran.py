@@ -13,7 +13,7 @@ from tests.model.adopted import families
 from tests.model.adopted.test_adopted import afresh
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.harness import as_sent, open_instrument
+from tests.viz.harness import as_sent, at_rest, open_instrument
 from tests.viz.kit.parts.made import attention_settings
 from viz.digits import digits
 from viz.kit.parts.attention import attention_part
@@ -51,7 +51,7 @@ def opened(page: Page, trace: Trace, **changes: object) -> None:
     settings = attention_settings(layer=1, head=2, **changes)
     data = attention_part(trace, str(id(trace)), "made-up", settings)
     open_instrument(page, as_sent(data), width=1180)
-    page.wait_for_function("document.querySelector('.hl-live').dataset.drawn")
+    at_rest(page)
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)

@@ -1,6 +1,6 @@
 // Two heads, or one head on two inputs, and the signed difference.
 
-import { check, fillLists, html, select, numbered } from "../../../dom.js";
+import { check, fillLists, html, numbered, wordsIn, select } from "../../../dom.js";
 import { mapped } from "../../../maths.js";
 import { mean } from "../../../measures.js";
 import { hiddenInWords, pairsInWords, shownPattern, signedScale } from "../../../patterns.js";
@@ -64,7 +64,7 @@ export class CompareView extends MapsView {
     const { scope } = this;
     const { settings, group } = scope;
     if (this.#kind === "head") {
-      const [layer, head] = scope.other;
+      const [layer, head] = this.#other;
       const loaded = await scope.load(scope.run, layer, head);
       return { loaded, between: scope.between, name: scope.run.nameOf(group, layer, head) };
     }
@@ -121,7 +121,7 @@ export class CompareView extends MapsView {
     if (this.#kind === "head") {
       const { name, n_layers, n_heads } = this.scope.group;
       const what = `${name} ${n_layers} × ${n_heads} heads`;
-      fillLists(this.others, what, () => this.#headBoxes(), this.scope.other);
+      fillLists(this.others, what, () => this.#headBoxes(), this.#other);
       return;
     }
     const { runs } = this.scope.data;
@@ -157,6 +157,14 @@ export class CompareView extends MapsView {
     return [field, select("Run", options, pick)];
   }
 
+  /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
+  get #other() {
+    const { layer, head, other } = this.scope.settings;
+    const { n_layers, n_heads } = this.scope.group;
+    if (other) return [Math.min(other[0], n_layers - 1), Math.min(other[1], n_heads - 1)];
+    return n_heads > 1 ? [layer, (head + 1) % n_heads] : [(layer + 1) % n_layers, head];
+  }
+
   #headBoxes() {
     const { scope } = this;
     const { n_layers, n_heads } = scope.group;
@@ -165,11 +173,17 @@ export class CompareView extends MapsView {
       /** @type {[number, string][]} */
       const options = Array.from({ length: n }, (_, i) => [i, `${what[0].toUpperCase()}${i}`]);
       return select(`Compare with: ${what}`, options, (value) => {
-        const [layer, head] = scope.other;
+        const [layer, head] = this.#other;
         scope.set({ other: side ? [layer, Number(value)] : [Number(value), head] });
       });
     };
     return [box("layer", n_layers, 0), box("head", n_heads, 1)];
+  }
+
+  /** @override */
+  read() {
+    const [first, second] = this.others.querySelectorAll("label");
+    return { ...super.read(), ...wordsIn({ against: this.against.radios, first, second }) };
   }
 
   /**

@@ -1,6 +1,6 @@
 // Lines between the tokens that attend and those attended to.
 
-import { fillLists, html, select, slider, svg, numbered } from "../../../dom.js";
+import { fillLists, html, numbered, wordsIn, select, slider, svg } from "../../../dom.js";
 import { drawArcs } from "../../../marks/arcs.js";
 import { rowOf } from "../../../maths.js";
 import { leading } from "../../../measures.js";
@@ -18,6 +18,8 @@ export class LinesView extends View {
   /** The token under the mouse. @type {Focus | null} */
   #focus = null;
   #cancelFrame = () => {};
+  /** @type {ReturnType<typeof drawArcs> | undefined} */
+  #drawn;
   /** The pixels of the host when it was last drawn. */
   #room = 0;
 
@@ -70,7 +72,7 @@ export class LinesView extends View {
     const { settings, palette } = this.scope;
     const kept = this.#keptKeys(settings.mass);
     this.#room = this.host.clientWidth;
-    drawArcs(this.picture, this.#shown, {
+    this.#drawn = drawArcs(this.picture, this.#shown, {
       kept,
       focus: this.#focus ?? this.#chosen(),
       width: this.#room,
@@ -124,6 +126,13 @@ export class LinesView extends View {
     this.#focus = focus;
     this.#cancelFrame();
     this.#cancelFrame = this.lifetime.frame(() => this.#redraw());
+  }
+
+  /** @override */
+  read() {
+    const { says, picture: alternative } = this;
+    const token = this.tokens.firstElementChild;
+    return { ...wordsIn({ says, alternative, token }), ...this.#drawn };
   }
 
   /** @override */

@@ -1,6 +1,6 @@
 // Step by step: each stage of a head as a heat map, and the numbers of the cell under the mouse.
 
-import { html } from "../../../dom.js";
+import { html, wordsIn } from "../../../dom.js";
 import { HeatMap } from "../../../marks/heatmap.js";
 import { cellAfter } from "../../../keyboard.js";
 import { rowOf } from "../../../maths.js";
@@ -165,6 +165,14 @@ export class MapView extends View {
   leave() {
     this.steps.stop();
     this.panel.remove();
+  }
+
+  /** @override */
+  read() {
+    const { steps, formula, legend, map, operands, heatMap } = this;
+    const words = { stage: steps.buttons.firstElementChild, does: steps.says, legend, says: map };
+    const shown = wordsIn({ ...words, formula: formula.node.firstElementChild });
+    return { ...shown, map: heatMap.read(), cell: operands.read() };
   }
 
   /** A long sentence gets the width for its map; the numbers then stand below the overview. */

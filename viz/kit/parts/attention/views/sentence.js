@@ -1,6 +1,6 @@
 // One token against all others, as the sentence itself in shades.
 
-import { digits, fillLists, html, select, svg, numbered } from "../../../dom.js";
+import { digits, fillLists, html, numbered, wordsIn, select, svg } from "../../../dom.js";
 import { asideOf, drawShades, strongest, visible } from "../../../marks/shades.js";
 import { rowOf } from "../../../maths.js";
 import { argmax } from "../../../measures.js";
@@ -23,6 +23,8 @@ export class SentenceView extends View {
   #token = 0;
   /** In cross-attention, the key whose column is shown; else that of the token. */
   #key = 0;
+  /** @type {ReturnType<typeof drawShades>[]} */
+  #drawn = [];
 
   /**
    * @param {Attention} scope
@@ -106,7 +108,9 @@ export class SentenceView extends View {
     const ofKey = ["What attends to ", html("bdi", null, columns[key]), ": its column"];
     this.#title(1, ofKey, ofColumn);
     const { palette } = this.scope;
-    [ofRow, ofColumn].forEach((shades, i) => drawShades(this.parts[i].picture, shades, palette));
+    this.#drawn = [ofRow, ofColumn].map((shades, i) =>
+      drawShades(this.parts[i].picture, shades, palette),
+    );
     this.#describe(0, `${rows[token]} attends to`, ofRow);
     this.#describe(1, `What attends to ${columns[key]}`, ofColumn);
   }
@@ -138,6 +142,15 @@ export class SentenceView extends View {
     );
     const said = named.length ? named.join("; ") : "hidden by choice";
     this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
+  }
+
+  /** @override */
+  read() {
+    const parts = this.parts.map(({ title, picture: says }, i) => ({
+      ...wordsIn({ title, says }),
+      words: this.#drawn[i],
+    }));
+    return { ...wordsIn({ says: this.says, token: this.tokens.firstElementChild }), parts };
   }
 
   /** @override */

@@ -1,6 +1,6 @@
 // One thing changed: no scale, no mask, another temperature, cells masked; both sides shown.
 
-import { check, digits, html, setAll, slider, svg, numbered } from "../../../dom.js";
+import { check, digits, html, numbered, wordsIn, setAll, slider, svg } from "../../../dom.js";
 import { editedWith, flipped, readEdits, writtenEdits } from "../../../edits.js";
 import { mapped, steps } from "../../../maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../../measures.js";
@@ -173,6 +173,12 @@ export class WhatIfView extends MapsView {
    */
   weightsInWords([original, modified]) {
     return `${original} original, ${modified} modified`;
+  }
+
+  /** @override */
+  read() {
+    const { change, heat, entropies } = this;
+    return { ...super.read(), ...wordsIn({ change: change.radios, heat, entropies }) };
   }
 
   /** @override */
