@@ -10,8 +10,9 @@ import torch
 
 from model.analysis.kernels import KERNELS
 from model.analysis.mask_kinds import source_of
+from model.analysis.sizes import memory, parameters, shape_of
 from model.positions import alibi_slopes, rotate_pairs, sinusoidal_encoding
-from tests.model.builders import softmax
+from tests.model.builders import softmax, tiny_model
 from tests.viz.builders import latex_numbers
 from viz.formulas import (
     FORMULAS,
@@ -24,6 +25,7 @@ from viz.formulas import (
     wave_with_numbers,
     with_base,
 )
+from viz.formulas_cost import MEMORY
 from viz.formulas_lessons import HEIGHTS
 from viz.pages.ideas.masks.shared import NAMES
 from viz.pages.ideas.positions import ALL, SOURCES
@@ -50,6 +52,13 @@ def test_name_is_a_function_that_exists(name: str) -> None:
 def test_formula_says_where_it_is_from(formula: object) -> None:
     assert re.search(r"[A-Z]\w+ et al\. (19|20)\d\d", formula.reference)
     assert formula.latex.count("{") == formula.latex.count("}")
+
+
+def test_a_training_takes_as_many_bytes_as_its_formula_says() -> None:
+    shape = shape_of(tiny_model().config)
+    a_parameter = re.search(r"training\} = (\d+)\\,N", MEMORY.latex)[1]
+    n = sum(parameters(shape).values())
+    assert memory(shape, 7)["training"] == int(a_parameter) * n
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (0, 1), (7, 4), (7, 5), (101, 12)])

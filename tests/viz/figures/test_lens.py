@@ -40,6 +40,7 @@ def test_a_short_lens_stands_still_on_a_phone_and_a_long_one_scrolls_to_the_chos
     frames = [lens_grid(n, 0).frame(0) for n in (1, 7, 8, 14, 24)]
     assert frames == [*["chart"] * 2, *["middling-chart"] * 2, "wide-chart"]
     assert lens_grid(24, 0).frame(23) == "wide-chart-end"
+    assert [lens_grid(24, 100).frame(at) for at in (112, 113)] == ["wide-chart", "wide-chart-end"]
 
 
 def test_a_predicted_token_is_written_as_it_would_be_in_the_text() -> None:

@@ -114,7 +114,7 @@ class Gallery:
 
     def show(self, part: Part, width: int = 1000, **changes: object) -> None:
         """A part in the place of what stood there, once it is at rest; see `told`."""
-        shown = [part.name, told(part, **changes), width]
+        shown = [part.name, told(part, 0, **changes), width]
         self.page.evaluate("shown => gallery.show(...shown)", shown)
 
     def mark(self, module: str, width: int = 1000, **given: object) -> None:
@@ -126,9 +126,9 @@ class Gallery:
         """What it reads once nothing is under way; `path` leads to a mark within it."""
         return self.page.evaluate("path => gallery.read(path)", path)
 
-    def receive(self, part: Part, **changes: object) -> None:
+    def receive(self, part: Part, acked: int = 0, **changes: object) -> None:
         """Python says something new."""
-        self.page.evaluate("told => gallery.receive(told)", told(part, **changes))
+        self.page.evaluate("told => gallery.receive(told)", told(part, acked, **changes))
 
     def sent(self) -> dict[str, Any]:
         """All that a person chose and Python was sent since this was asked last."""

@@ -3,17 +3,14 @@
 import base64
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
-import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 import headlight as hl
-from tests.model.builders import tiny_model, tiny_trace
 from tests.screen import HOSTILE, MARKUP, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent, open_instrument
@@ -23,7 +20,7 @@ from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
 from viz.kit.part import Part, page_of, piece
 from viz.kit.parts.attention import attention_part
-from viz.kit.parts.home import Goal, home_part
+from viz.kit.parts.home import home_part
 from viz.theme import DARK, LIGHT
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
@@ -34,27 +31,6 @@ AT_CELL = """([row, column]) => {
     const {xaxis, yaxis} = chart._fullLayout;
     const box = chart.getBoundingClientRect();
     return [box.x + xaxis._offset + xaxis.c2p(column), box.y + yaxis._offset + yaxis.c2p(row)];
-}"""
-
-# Where the mouse is over a small map of Home, from the lower right corner on.
-LAST_MAP = """node => {
-    const {left, top, right, bottom} = node.getBoundingClientRect();
-    for (let clientX = right; clientX > left; clientX -= 9)
-        for (let clientY = bottom; clientY > top; clientY -= 9) {
-            const at = {clientX, clientY, pointerType: 'mouse'};
-            node.dispatchEvent(new PointerEvent('pointermove', at));
-            if (node.style.cursor) return [clientX, clientY];
-        }
-}"""
-
-# The mouse leaves the tokens, and a key chooses a head right after it; ends when the mouse is over.
-WITHOUT_ROOM = """addEventListener('DOMContentLoaded', () => document.head.append(Object.assign(
-    document.createElement('style'), {id: 'no-room', textContent: '.hl-home {display: none}'})))"""
-LEFT_FOR_KEYS = """async (maps) => {
-    const left = new PointerEvent('pointerleave', {pointerType: 'mouse'});
-    document.querySelector('.hl-home-tokens').dispatchEvent(left);
-    maps.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp'}));
-    await new Promise(resolve => setTimeout(resolve, 400));
 }"""
 
 
@@ -160,12 +136,14 @@ def test_a_saved_file_says_why_it_cannot_draw(
         ),
         (made.editor, "[aria-label^='Pattern of L1 H2']", ".hl-map", "Home", f"{ALONE}.*“The”"),
         (made.pad, "[aria-label^='Probability']", "svg[role=img]", "End", f"{ALONE}.*patch 1,0"),
+        (made.home, "ol[aria-label^='Next token']", "[aria-label*='with']", "Enter", ALONE),
+        (made.writer, "[role=group][aria-label=Text]", "input", "End", "Drawn from|Next token"),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
         (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
     ],
     ids=[
         *("rotation", "by_hand", "circuit", "forming", "mask_editor", "digit_pad"),
-        *("pickers", "figure"),
+        *("home", "sampling", "pickers", "figure"),
     ],
 )
 def test_each_part_opens_from_a_file_and_is_for_everybody(
@@ -191,115 +169,6 @@ def test_each_part_opens_from_a_file_and_is_for_everybody(
     alone.evaluate(Path(AXE).read_text(encoding="utf-8"))
     found = alone.evaluate("axe.run('#headlight').then(result => result.violations)")
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
-
-
-def test_a_saved_home_answers_and_writes_no_more(alone: Page, tmp_path: Path) -> None:
-    """No model runs in a file: its sliders and maps do."""
-    trace = stories_trace("One day")
-    words = [f"w{i}" for i in range(trace.logits.shape[-1])]
-    path = tmp_path / "home.html"
-    home_part(trace, words).save(path)
-    alone.emulate_media(reduced_motion="reduce")
-    alone.goto(path.as_uri())
-    alone.locator("[data-drawn$='home rests']").wait_for()
-    expect(alone.get_by_role("button", name="Generate")).to_be_disabled()
-    expect(alone.get_by_role("status")).to_contain_text("No model runs here")
-    best = int(trace.logits[-1].argmax())
-    expect(alone.locator(".hl-home-next li bdi").first).to_have_text(f"w{best}")
-    home, listed = (alone.locator(x).bounding_box() for x in (".hl-home", ".hl-home-next"))
-    assert listed["x"] + listed["width"] <= home["x"] + home["width"]
-    maps = alone.get_by_role("application", name="with 48 heads")
-    maps.focus()
-    for key in ("ArrowRight", "Enter"):
-        maps.press(key)
-    expect(alone.locator(".hl-home-large .js-plotly-plot")).to_be_visible()
-    expect(alone.get_by_role("link")).to_have_count(0)
-
-
-def test_of_thirty_layers_every_head_is_reached(alone: Page, tmp_path: Path) -> None:
-    """By keys, by mouse and by an address; lines to a sink are hidden until they are asked for."""
-    trace = tiny_trace(tiny_model(n_layers=30, d_model=18, n_heads=9))
-    part = home_part(trace, ["x"] * trace.logits.shape[-1])
-    part.arrays["pattern"][..., 1:] = 0
-    part.arrays["pattern"][..., 0] = 1
-    path = tmp_path / "home.html"
-    part.save(path)
-    alone.emulate_media(reduced_motion="reduce")
-    alone.goto(path.as_uri())
-    rests = alone.locator("[data-drawn$='home rests']")
-    rests.wait_for()
-    pager, says = alone.locator(".hl-home-pager"), alone.locator(".hl-home-says")
-    expect(pager).to_contain_text("Layers 20–29 of 30")
-    before, after = (alone.get_by_role("button", name=f"Layers {x}") for x in ("before", "after"))
-    for button, layers in ((before, "10–19"), (before, "0–9"), (after, "10–19")):
-        button.click()
-        expect(pager).to_contain_text(f"Layers {layers} of 30")
-    maps = alone.get_by_role("application", name="with 270 heads")
-    for key in ["ArrowRight"] * 25 + ["ArrowDown"] * 9:
-        maps.press(key)
-    expect(pager).to_contain_text("Layers 20–29 of 30")
-    expect(says).to_contain_text("L29 H8:")
-    maps.evaluate(LEFT_FOR_KEYS)
-    expect(says).to_contain_text("L29 H7:")
-    maps.press("Escape")
-    alone.mouse.click(*maps.evaluate(LAST_MAP))
-    alone.get_by_role("button", name="Close").wait_for()
-    expect(says).to_contain_text("L29 H8:")
-    hides = alone.get_by_label("Hide lines to")
-    expect(hides).to_be_checked()
-    hides.click()
-    expect(hides).not_to_be_checked()
-    replace(part, state={**part.state, "at": "decoder.attn.4.7"}).save(path)
-    alone.reload()
-    rests.wait_for()
-    expect(pager).to_contain_text("Layers 0–9 of 30")
-    expect(says).to_contain_text("L4 H7:")
-
-
-def test_the_head_of_an_address_is_large_as_soon_as_there_is_room(
-    alone: Page, tmp_path: Path
-) -> None:
-    trace, path = stories_trace("One day"), tmp_path / "home.html"
-    part = home_part(trace, ["x"] * trace.logits.shape[-1])
-    replace(part, state={**part.state, "at": "decoder.attn.2.4"}).save(path)
-    alone.emulate_media(reduced_motion="reduce")
-    alone.add_init_script(WITHOUT_ROOM)
-    alone.goto(path.as_uri())
-    alone.locator(":not([data-busy]) > .hl-home .hl-home-next li").first.wait_for(state="attached")
-    alone.evaluate("document.getElementById('no-room').remove()")
-    expect(alone.locator(".hl-home-large .heatmaplayer")).to_be_visible()
-
-
-def test_a_text_that_is_all_written_has_no_buttons_to_write_on(alone: Page, tmp_path: Path) -> None:
-    trace = stories_trace("go go go")
-    words = [f"w{i}" for i in range(trace.logits.shape[-1])]
-    path = tmp_path / "home.html"
-    home_part(trace, words, Goal("written", came=tuple(trace.ids[1:].tolist()))).save(path)
-    alone.goto(path.as_uri())
-    alone.locator("[data-drawn*='home ']").wait_for()
-    expect(alone.locator(".hl-home-next")).to_be_visible()
-    expect(alone.get_by_role("button", name="Generate")).to_have_count(0)
-
-
-def test_a_model_that_says_nothing_shows_its_last_vectors(alone: Page, tmp_path: Path) -> None:
-    trace = stories_trace("go go go")
-    path = tmp_path / "home.html"
-    home_part(trace, [], Goal("vectors", has_answers=False)).save(path)
-    alone.goto(path.as_uri())
-    alone.locator("[data-drawn$='home rests']").wait_for()
-    said = f"each token is a vector of {trace.facts.d_model} numbers. Some of them stand"
-    expect(alone.locator(".hl-home-gives")).to_contain_text(said)
-    expect(alone.locator(".hl-home-next").get_by_role("listitem")).to_have_count(0)
-    expect(alone.get_by_role("button", name="Generate")).to_have_count(0)
-    axis = alone.get_by_role("slider", name="How far the pass has come")
-    axis.press("ArrowLeft")
-    expect(axis).to_have_attribute("aria-valuetext", "last vectors")
-    tokens = alone.locator(".hl-home-tokens button")
-    tokens.nth(1).hover()
-    mean = np.mean([record.pattern[:, 1, 0] for record in trace.attention])
-    expect(alone.locator(".hl-home-says")).to_contain_text(
-        f"“{trace.tokens[0].strip()}” {mean:.2f}"
-    )
 
 
 # --- the app --------------------------------------------------------------------------------------
@@ -420,29 +289,6 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
     assert n_drawn == 0
     bare.emulate_media(reduced_motion="null")
     bare.unroute("**/kit/arrays/**")
-
-
-def test_a_saved_sampling_steps_through_its_text(alone: Page, tmp_path: Path) -> None:
-    """The distribution of each recorded step follows the sliders; nothing can be asked for."""
-    run = hl.open("stories", device="cpu")("Once upon a time")
-    part = run.sampling_view(6, seed=7)
-    part.save(tmp_path / "sampling.html")
-    alone.goto((tmp_path / "sampling.html").as_uri())
-    drawn(alone, f"{part.spec['key']} writer 6 5")
-    new = alone.locator(".hl-new")
-    expect(new).to_have_text(part.spec["labels"][-6:])
-    new.nth(3).click()
-    slider = alone.get_by_label("Temperature", exact=True)
-    slider.press("End")
-    n = len(run.tokens)
-    logits = part.arrays["logits"][n + 3 - 1].astype(float) / 3  # the first place is token 1
-    probs = np.sort(np.exp(logits - np.logaddexp.reduce(logits)))[::-1]
-    kept = probs[: int(np.searchsorted(np.cumsum(probs), 0.95)) + 1]
-    first = alone.locator(".hl-dist li").first
-    expect(first).to_have_attribute("data-after", re.compile(f"{kept[0] / kept.sum():.6f}"[:7]))
-    expect(alone.locator(".hl-dist-name:enabled")).to_have_count(0)
-    for name in ("Again from here", "Append", "Put instead", "Write on"):
-        expect(alone.get_by_role("button", name=name, disabled=False)).to_have_count(0)
 
 
 def test_in_a_notebook_the_model_writes_on(alone: Page) -> None:

@@ -133,7 +133,8 @@ export class TokenBars {
         number: number.textContent,
         about: item.title,
       };
-      return { ...words, before, after, lost, share, isCut, isDrawn };
+      const canPick = name.ariaDisabled === "false";
+      return { ...words, before, after, lost, share, isCut, isDrawn, canPick };
     });
     return { says: this.node.ariaLabel, rows };
   }

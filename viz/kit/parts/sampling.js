@@ -380,10 +380,12 @@ export class Writer extends Instrument {
   /** What is on screen, by names. */
   read() {
     const { says, note, noMap, averaged, text, sliders, distribution, heatMap } = this;
+    const acts = [this.writeOn, this.again, this.newest, distribution.append];
+    const open = acts.filter((one) => !one.disabled && !one.hidden);
     return {
       ...wordsIn({ says, note, noMap, averaged, sliders: sliders.words }),
       ...{ text: text.read(), order: sliders.read(), distribution: distribution.read() },
-      map: heatMap.read(),
+      ...{ map: heatMap.read(), acts: open.map((one) => one.textContent) },
     };
   }
 }

@@ -23,6 +23,7 @@ from viz.kit.parts.circuit import circuit_part
 from viz.kit.parts.digit_pad import Shipped, digit_pad_part
 from viz.kit.parts.figure import figure_part
 from viz.kit.parts.forming import forming_part
+from viz.kit.parts.home import home_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
@@ -145,6 +146,12 @@ INSTRUMENTS = {
     "mask_editor": editor,
     "rotation": rotor,
 }
+
+
+def home() -> Part:
+    """The run of the first of those texts, whose words are their ids."""
+    trace, *_ = found_circuit()
+    return home_part(trace, [f"w{i}" for i in range(trace.logits.shape[-1])], key="a key")
 
 
 def by_hand() -> Part:

@@ -195,12 +195,22 @@ export class Screen {
   /** What is on screen, by names. */
   read() {
     const { tokens, next, foot, large, pager, axis } = this.home;
-    const { title, gives, legend, bars } = next;
+    const { title, gives, legend, bars, generate } = next;
     const edges = Array.from(foot.edges.children, ({ textContent }) => textContent);
-    const words = { title, gives, legend, says: foot.says, stage: axis.node, layers: pager.says };
+    const { says, sink } = foot;
+    const words = {
+      title,
+      gives,
+      legend,
+      generate,
+      says,
+      sink,
+      stage: axis.node,
+      layers: pager.says,
+    };
     return {
       ...{ ...this.drawn, ...wordsIn(words), tokens: tokens.read(), next: bars.read() },
-      ...{ edges, large: large.read() },
+      ...{ edges, large: large.read(), canGoOn: !generate.disabled },
     };
   }
 

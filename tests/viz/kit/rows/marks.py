@@ -1,0 +1,138 @@
+"""Marks alone, on numbers that are distinct or odd."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tests.screen import HOSTILE
+from tests.viz.kit.rows import Hand, Row, click, mark, nothing
+
+WEIGHTS = np.random.default_rng(3).permutation(12).reshape(3, 4) / 20
+UNIT = {"name": "weight", "low": 0, "high": 1}
+TITLES = {"rowTitle": "query", "columnTitle": "key", "scale": UNIT}
+
+
+def numbers(values: np.ndarray) -> dict[str, Any]:
+    """A matrix as the kit has it; what is no number is None."""
+    flat = [float(x) if math.isfinite(x) else None for x in values.ravel()]
+    return {"rows": values.shape[0], "columns": values.shape[1], "values": flat}
+
+
+def map_of(values: np.ndarray, rows: list[str], columns: list[str], **more: object) -> Hand:
+    """A heat map alone."""
+    labels = {"rowLabels": rows, "columnLabels": columns}
+    return mark("heatmap", values=numbers(values), **labels, **TITLES, **more)
+
+
+BARS = {
+    axis: [{"share": (i + 1) / 5, "tip": f"{axis} {i}"} for i in range(n)]
+    for axis, n in (("rows", 3), ("columns", 4))
+}
+BARRED = map_of(WEIGHTS, list("abc"), list("wxyz"), sides=BARS)
+ODD = map_of(
+    np.array([[np.nan, np.inf], [0.25, 1]]),
+    ["&lt;b&gt;", "$x$"],
+    ["é" * 40, "שלום"],
+    hidden=[0, 0, 0, 1],
+)
+MANY = np.arange(3600).reshape(60, 60) / 3600
+LONG = map_of(MANY, [str(i) for i in range(60)], [str(i) for i in range(60)])
+
+
+def tiles(layers: int, heads: int, size: int, framed: tuple[int, int] | None) -> Hand:
+    """Small maps of a group whose every cell differs from its neighbours."""
+    levels = [(7 * i) % 250 + 3 for i in range(layers * heads * size * size)]
+    tiles = {"shape": [layers * heads, size, size], "bytes": levels}
+    heads_of = {"n_layers": layers, "n_heads": heads, "tiles": tiles}
+    return mark("grid", heads=heads_of, framed=framed)
+
+
+TOKENS = [
+    {"label": HOSTILE, "before": 0.5, "after": 1, "number": "1", "canPick": True, "sign": "★ "},
+    {"label": "b", "before": 0.1, "after": 0, "lost": 0.2, "number": "removed", "isCut": True},
+]
+PAIR = {"rows": ["one", HOSTILE], "columns": [HOSTILE, "b"]}
+CUT = "<img src=x>$x$**b…"
+CURVE = {"data": [{"name": "<b>", "x": [0, 1], "y": [None, 3]}], "layout": {}, "height": 90}
+
+MARKS = {
+    "heatmap: a bar below picks its own column": Row(
+        BARRED,
+        click("columns 3"),
+        lambda: {"bars": [*(f"rows {i}" for i in range(3)), *(f"columns {i}" for i in range(4))]},
+        lambda: {"column": [3]},
+    ),
+    "heatmap: a bar beside picks its own row": Row(
+        BARRED,
+        click("rows 1"),
+        lambda: {"values": WEIGHTS.tolist(), "rows": list("abc"), "columns": list("wxyz")},
+        lambda: {"row": [1]},
+    ),
+    "heatmap: what is hidden or no number is not drawn, and labels are text": Row(
+        ODD,
+        nothing,
+        lambda: {"values": [[None, None], [0.25, None]], "rows": ["<b>", "$x$"], "marked": None},
+    ),
+    "heatmap: of many rows all are drawn": Row(LONG, nothing, lambda: {"values": MANY.tolist()}),
+    "grid: a thousand heads, and an arrow key": Row(
+        tiles(32, 32, 4, (3, 31)),
+        lambda gallery: (gallery.locator("svg").focus(), gallery.press("ArrowDown")),
+        lambda: {"layers": 32, "heads": 32, "framed": [3, 31]},
+        lambda: {"step": [[1, 0]]},
+    ),
+    "grid: one head, and none is framed": Row(
+        tiles(1, 1, 1, None),
+        nothing,
+        lambda: {"layers": 1, "heads": 1, "framed": None, "words": ["L0", "H0"]},
+    ),
+    "strips: a colour and a bar for each number": Row(
+        mark("strips", values=[-1, 0.5, None], marked=1),
+        nothing,
+        lambda: {"strip": [-1, 0.5, math.nan], "bars": [-1, 0.5, None]},
+    ),
+    "bars: each is as long as it says, and a key picks one": Row(
+        mark("bars", rows=TOKENS, title="title", most=2),
+        lambda gallery: (gallery.get_by_role("button").first.focus(), gallery.press("Enter")),
+        lambda: {
+            "says": f"title. {HOSTILE}: 1; b: removed.",
+            "rows": [
+                {"says": f"★ {HOSTILE}", "before": 0.5, "after": 1, "lost": 0, "isCut": False},
+                {"says": "b", "before": 0.1, "after": 0, "lost": 0.2, "isCut": True},
+            ],
+        },
+        lambda: {"pick": [0]},
+    ),
+    "arcs: lines of the token in focus alone": Row(
+        mark("arcs", **PAIR, values=numbers(np.array([[1, 0], [0.25, 0.75]])),
+             kept=[[0], [0, 1]], focus={"side": "query", "at": 1}),
+        lambda gallery: gallery.get_by_text("one").hover(),
+        lambda: {
+            "lines": [[1, 0, 0.2], [1, 1, 0.7]],
+            "queries": ["one", CUT],
+            "keys": [f"{CUT}  0.25", "b  0.75"],
+        },
+        lambda: {"look": [{"side": "query", "at": 0}]},
+    ),
+    "shades: each word with its weight": Row(
+        mark("shades", labels=[HOSTILE, "b", "c"], weights=[0.01, 0.75, 0.24], masked=[0],
+             blank=[2], chosen=1),
+        click("c"),
+        lambda: [
+            {"label": CUT, "weight": 0.01, "number": "0.01", "isMasked": True, "isChosen": False},
+            {"label": "b", "weight": 0.75, "number": "0.75", "isMasked": False, "isChosen": True},
+            {"label": "c", "weight": 0, "number": None, "isOut": True},
+        ],
+        lambda: {"pick": [2]},
+    ),
+    "plot: each trace by its name": Row(
+        mark("plot", figure=CURVE),
+        nothing,
+        lambda: {"title": None, "traces": [{"name": "<b>", "x": [0, 1], "y": [None, 3]}]},
+    ),
+    "table: numbers as they are said": Row(
+        mark("table", name="t", words=["<b>", "about"], values=numbers(np.array([[0.5, -2]]))),
+        nothing,
+        lambda: {"title": "<b>", "about": "about", "rows": [["0.500", "−2.000"]]},
+    ),
+}  # fmt: skip
