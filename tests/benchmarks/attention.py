@@ -16,7 +16,8 @@ from tests.benchmarks.bertviz_peer import draw_model_view
 from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.screen import settle
 from tests.viz.builders import random_patterns
-from tests.viz.harness import as_sent, bare_page
+from tests.viz.harness import as_sent
+from tests.viz.kit.gallery import open_page, served
 from viz.kit.part import Part
 from viz.kit.parts.attention import patterns_part
 
@@ -94,7 +95,7 @@ SIZES = ((12, 128, "0.4", "1"), (12, 512, "1.5", "1"), (32, 256, "0.5", "2"))
 def measure() -> dict[str, float]:
     """All figures of Attention; the peer's only where it is installed."""
     with app_and_browser() as (browser, url):
-        figures = _at_64(browser, url) | _overviews(browser, url)
+        figures = _at_64(browser, url) | _overviews(browser)
         return figures | _beside_bertviz(browser, figures)
 
 
@@ -138,9 +139,9 @@ def _overview_part(n_heads: int, n_tokens: int) -> tuple[Part, float]:
     return part, time.perf_counter() - started
 
 
-def _overviews(browser: Browser, url: str) -> dict[str, float]:
+def _overviews(browser: Browser) -> dict[str, float]:
     figures = {}
-    with bare_page(browser, url) as page:
+    with served() as url, browser.new_context() as context, open_page(context, url) as page:
         for n_heads, n_tokens, seconds, most in SIZES:
             part, making = _overview_part(n_heads, n_tokens)
             data = as_sent(part)

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.decoding.filters import DEFAULT_ORDER
 from tests.benchmarks.rounds import app_and_browser, rounds_of
-from tests.viz.harness import as_sent, open_instrument
+from tests.viz.kit.gallery import Gallery, served
 from viz.kit.parts.sampling import WrittenText, sampling_part
 from viz.kit.sampling import distribution_of
 
@@ -48,12 +48,11 @@ def measure() -> dict[str, float]:
     text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
     shown = distribution_of("x", 2, logits, tokens)
     part = sampling_part("x", text, [shown], settings)
-    with app_and_browser() as (browser, url):
+    with app_and_browser() as (browser, _), served() as url:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.goto(f"{url}/live/live.css")
-        page.add_style_tag(url=f"{url}/live/live.css")
-        page.route("**/kit/arrays/**", lambda route: route.fulfill(body=logits.tobytes()))
-        open_instrument(page, as_sent(part), width=1300)
+        gallery = Gallery(page, f"{url}/")
+        gallery.open()
+        gallery.show(part, width=1300)
         spent = sorted(page.evaluate(DRAG, 10 + len(rounds_of(MOVES - 10))))
     return {
         "drag at 50,257 tokens, p50, ms (asked ≤ 16)": statistics.median(spent),

@@ -62,12 +62,9 @@ EDIT_SHOWN = f"""async ([row, column]) => {{
         clientX: box.left + xaxis._offset + xaxis.c2p(column),
         clientY: box.top + yaxis._offset + yaxis.c2p(row)}};
     const target = document.elementFromPoint(at.clientX, at.clientY), started = performance.now();
-    const before = root.dataset.drawn;
     target.dispatchEvent(new PointerEvent('pointerdown', at));
     target.dispatchEvent(new PointerEvent('pointerup', at));
-    const isOver = () => root.dataset.drawn && root.dataset.drawn !== before
-        && !root.hasAttribute('data-waiting');
-    while (!isOver()) await frame();
+    while (root.matches('[data-waiting], [data-busy]')) await frame();
     return performance.now() - started;
 }}"""
 
@@ -127,7 +124,7 @@ def _kinds(page: Page) -> list[float]:
 
 def _edits(page: Page) -> list[float]:
     """Cells no one has touched, so that nothing is remembered."""
-    page.wait_for_selector(".hl-live[data-drawn*=' editor']")
+    page.wait_for_selector(".hl-live:not([data-busy]):has(.hl-editor)")
     times = []
     for number in rounds_of(4 * ROUNDS):
         times.append(page.evaluate(EDIT_SHOWN, [40 + number % 20, 3 + number]))
