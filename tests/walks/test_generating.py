@@ -220,7 +220,9 @@ def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:
 
 def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
     """On the picture the words, and the head that is large, stand where they do on screen."""
-    visit(page, page="Home", sentence=TOM, at="decoder.attn.2.4")
+    visit(
+        page, page="Home", sentence=TOM, attention="decoder.attn", layer="2", head="4", large="yes"
+    )
     at_rest(page)
     large = page.locator(".hl-home-large")
     expect(large.locator(".heatmaplayer")).to_be_visible()

@@ -4,8 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.frame import controls, inspector, layout, state, tours, words
-from viz.frame.kinds import Choice
-from viz.frame.old_links import VIEW_OF
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, SCENE
 from viz.frame.view import View
@@ -25,7 +23,7 @@ def show(page: Page, view: View, **at: str) -> None:
     names = {x: (x, "") if x == first else (x,) for x in page.scenes}
     steps = {x: tours.step_of(link, names[x]) for x in names}
     titles = {name: at.step.title if at else name for name, at in steps.items()}
-    name = _chosen(SCENE.given(options=list(titles), default=first, words=titles.get))
+    name = controls.segments(SCENE.given(options=list(titles), default=first, words=titles.get))
     if name in page.wide:
         beside, place = st.container(key="scene-words"), st.container(key="scene-figure")
     else:
@@ -55,11 +53,3 @@ def turns(n: int) -> list[int]:
     last = n - 1
     count = min(MOST_TURNS, last)
     return [i * last // count for i in range(count)]
-
-
-def _chosen(setting: Choice[str]) -> str:
-    shown = controls.segments(setting)
-    address = state.visit().address
-    if VIEW_OF.keys() & address.keys():  # else it would open what these are of
-        address[SCENE.name] = shown
-    return shown

@@ -2,7 +2,7 @@
 
 Options, bounds and defaults that only the model, the sentence or an instrument knows are left
 empty here and given where the setting is used, with `Setting.given`. Names are the address's, so
-they stay; what an old link may still say is in `viz.frame.old_links`.
+they stay.
 """
 
 from itertools import permutations
@@ -36,7 +36,7 @@ def named(
 
 
 def together(name: str, label: str, *parts: Setting, page: str) -> Group:
-    """Settings that are one: the parts keep their names for their controls and for old links."""
+    """Settings that are one: the parts keep their names for their controls."""
     return Group(name, label, tuple(part.default for part in parts), parts, page=page)
 
 

@@ -15,7 +15,6 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.old_links import modern, said_twice
 from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
@@ -56,7 +55,7 @@ def visit() -> Visit:
     """That of this session."""
     visit = st.session_state.get(VISIT)
     if visit is None:
-        visit = st.session_state[VISIT] = Visit(_today(st.query_params.to_dict()))
+        visit = st.session_state[VISIT] = Visit(st.query_params.to_dict())
     return visit
 
 
@@ -206,12 +205,6 @@ def take_over(changes: dict[str, object], prefix: str = "") -> None:
 # --- the address ------------------------------------------------------------------------------
 
 
-def _today(address: Mapping[str, str]) -> dict[str, str]:
-    for line in said_twice(address):
-        notices.add(line)
-    return modern(address)
-
-
 def address_of(page: str) -> dict[str, str]:
     """What a page depends on, and nothing of other pages.
 
@@ -285,7 +278,7 @@ def go(
         return
     now = visit()
     changed = dict(now.put)
-    wanted = _today(dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)))
+    wanted = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True))
     if now.typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
         wanted.setdefault(SENTENCE.name, now.typed)
     title = wanted.get(PAGE.name, "")

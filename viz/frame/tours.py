@@ -24,7 +24,6 @@ from model.lines import quoted, spelled
 from model.sources.places import once_a_look
 from viz.digits import digits
 from viz.frame import ASSETS, notices, state
-from viz.frame.old_links import modern
 from viz.frame.page import Numbers, Page
 from viz.frame.rail import Lesson
 from viz.frame.said import Piece, Said, html_of, pieces
@@ -169,7 +168,7 @@ class _File:
 
     def refuse_link(self, number: int, key: str, link: str) -> None:
         """ValueError where a link leads nowhere."""
-        query = modern(dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True)))
+        query = dict(parse_qsl(link.removeprefix("?"), keep_blank_values=True))
         page, scene = query.get(PAGE.name, ""), query.get(SCENE.name, "")
         if page not in self.scenes:
             raise self.fault(number, key, f"no page “{quoted(page)}”")
@@ -336,7 +335,7 @@ def _pages_of(step: Step) -> list[str]:
 
 
 def _query(link: str) -> dict[str, str]:
-    return modern(dict(parse_qsl(link.removeprefix("?"))))
+    return dict(parse_qsl(link.removeprefix("?")))
 
 
 def _panel(at: At, numbers: Known, scenes: Sequence[str], scene: str) -> str:

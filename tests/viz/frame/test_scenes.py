@@ -39,13 +39,6 @@ def test_another_page_begins_with_its_first_scene_and_the_address_of_one_without
     assert "scene" not in query_of(app)
 
 
-def test_the_first_scene_stays_open_where_the_address_has_what_another_shows() -> None:
-    """A link from before there were scenes, with such a value alone, opens that other."""
-    assert keys(root_d="128") == ["one-row"]
-    app = open_page("Why √d?", sentence=TOM, root_d="128", scene="variance")
-    assert query_of(app)["scene"] == ["variance"]
-
-
 def test_words_have_numbers_in_every_place_and_tokens_are_text() -> None:
     app = open_page("Masks", sentence="The <b>dog</b> ran. $x$", scene="leak")
     assert "{" not in lesson(app)
@@ -137,7 +130,9 @@ def test_what_is_played_leads_to_what_is_shown() -> None:
 
 def test_a_vector_turns_from_the_other_s_direction_to_its_own() -> None:
     a, b = np.array([3, -1]), 2 * np.array([1, -2])
-    pictures = played("Embeddings and similarity", "two-vectors", vectors="3,-1,1,-2,2")
+    pictures = played(
+        "Embeddings and similarity", "two-vectors", scene="vectors", vectors="3,-1,1,-2,2"
+    )
     ends = np.array([[numbers(x["data"][1][side])[1] for side in "xy"] for x in pictures])
     assert np.linalg.norm(ends, axis=1) == pytest.approx(np.linalg.norm(b))
     assert ends[0] / np.linalg.norm(ends[0]) == pytest.approx(a / np.linalg.norm(a))

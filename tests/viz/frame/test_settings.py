@@ -10,8 +10,7 @@ from model.decoding.course import Change
 from model.trace import HeadGroup, Trace
 from tests.viz.apps import TOM, chosen, control, go, lines, offered_of, open_page, query_of, whole
 from viz import runs, studio
-from viz.frame import ASSETS, settings
-from viz.frame.old_links import OLD_NAMES, OLD_TOURS, OLD_VALUES, modern
+from viz.frame import settings
 from viz.frame.settings import SETTINGS
 
 PAGES = Path(studio.__file__).parent / "pages"
@@ -85,9 +84,9 @@ PLACES = [
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5}),
     Place("Kernels", {"house": (90, 20)}, {"scene": "houses"}),
     Place("Why √d?", {"root_d": 512}, {"scene": "query"}),
-    Place("Transformer block", {"block_norm": "ffn"}, {"sentence": TOM}),
+    Place("Transformer block", {"block_norm": "ffn"}, {"sentence": TOM, "scene": "norms"}),
     Place("Transformer block", {"block_colour": "one"}, {"sentence": TOM}),
-    Place("Why the residual?", {"depth": 16}),
+    Place("Why the residual?", {"depth": 16}, {"scene": "layers"}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_rank": 5}),
     Place("Order", {"order_text": "a dog and a cat"}),
     Place("Notation", {"notation": "stream", "notation_words": "d_model"}),
@@ -195,111 +194,6 @@ def test_a_group_of_heads_is_picked_where_there_is_more_than_one(
     wrong = open_page("Masks", attention="encoder.attn", sentence=TOM)
     assert control(wrong, "attention") == "decoder.attn"
     assert sum("encoder.attn" in line for line in lines(wrong, "note")) == 1
-
-
-def test_old_links_are_read_in_todays_words() -> None:
-    assert not set(OLD_NAMES) & set(SETTINGS)
-    lessons = {path.stem for path in (ASSETS / "lessons").glob("*.toml")}
-    assert {step.split(".")[0] for x in OLD_TOURS.values() for step in x.split()} <= lessons
-    assert set(OLD_NAMES.values()) | {name for name, _ in OLD_VALUES} <= set(SETTINGS)
-    for (name, old), value in OLD_VALUES.items():
-        assert old not in SETTINGS[name].__dict__.get("options", ())
-        assert modern({name: old, "utm": "x"}) == {name: value, "utm": "x"}
-
-
-@pytest.mark.parametrize(
-    ("old", "today"),
-    [
-        ({"page": "Translation", "translator": "x"}, {"page": "Translation", "model": "x"}),
-        ({"page": "Vision", "vision": "x", "model": "stories"}, {"page": "Vision", "model": "x"}),
-        ({"page": "Encoder", "encoder": "x"}, {"page": "Masked language model", "model": "x"}),
-        ({"page": "Masks", "translator": "x", "model": "y"}, {"page": "Masks", "model": "y"}),
-        ({"page": "Masks", "vision": "x"}, {"page": "Masks"}),
-        (
-            {"page": "Home", "at": "decoder.cross_attn.3.0"},
-            {"page": "Home", "attention": "decoder.cross_attn", "layer": "3", "head": "0",
-             "large": "yes"},
-        ),
-        ({"page": "Home", "at": ""}, {"page": "Home"}),
-        ({"scaling_counted": "all"}, {"scaling_counted": "all", "scene": "own"}),
-        ({"scaling_times": "-2"}, {"scaling_times": "-2", "scene": "equal"}),
-        ({"tile_size": "8"}, {"tile_size": "8", "scene": "tiles"}),
-        ({"house": "80,20"}, {"house": "80,20", "scene": "houses"}),
-        ({"tour": "five-minutes", "step": "4"}, {"tour": "06-heads", "step": "3"}),
-        ({"tour": "engineers", "step": "x"}, {"tour": "03-by-hand", "step": "3"}),
-        ({"tour": "twenty-minutes", "step": 5_000 * "9"}, {"tour": "09-sampling", "step": "4"}),
-        ({"page": "Home", "at": "3.4"}, {"page": "Home"}),
-    ],
-)  # fmt: skip
-def test_a_model_and_a_head_have_one_spelling_and_old_links_keep_theirs(
-    old: dict[str, str], today: dict[str, str]
-) -> None:
-    assert modern(old) == today
-
-
-OTHER_BIG = "Sam had a big dog. Sam gave Tom the big dog."
-RIDES_OLD = {**RIDES, "page": "Explanation"}
-OLD = [  # what an old link says, and what the page it opens is set to
-    ({"page": "Logit lens", "after": "3"}, {"token": 3}),
-    ({"page": "Positional encoding", "model": "positions-rope", "query": "8", "key": "3",
-      "after": "2"}, {"token": 8, "other_token": 3}),
-    ({"page": "Positional encoding", "model": "positions-none", "swap": "1", "swap_with": "2"},
-     {"token": 1, "other_token": 2}),
-    ({"page": "Embeddings and similarity", "near_token": "3", "a_x": "-2.5", "b_times": "2.7"},
-     {"token": 3, "vectors": (-2.5, 1.5, 1.5, 2.5, 2.7)}),
-    ({"page": "Multi-head attention", "split_token": "3"}, {"token": 3}),
-    ({"page": "Transformer block", "block_token": "3"}, {"token": 3}),
-    ({"page": "Cheaper attention", "kept_window": "3", "kept_global": "2"},
-     {"window": 3, "global": 2}),
-    ({"page": "Cheaper attention", "tiled_query": "9"}, {"token": 9, "scene": "tiles"}),
-    ({"page": "Cheaper attention", "cheaper_view": "tiles"}, {"scene": "tiles"}),
-    ({"page": "Explanation", "model": "blank", "predicted_at": "2"}, {"token": 2}),
-    ({**RIDES_OLD, "arrows_of": "encoder.attn", "arrow_query": "1"}, {"other_token": 1}),
-    ({"page": "Explanation", "sentence": GIRL, "asked": "difference", "explained": "366"},
-     {"metric": "difference", "answer": 366}),
-    ({"page": "Patching", "sentence": GIRL, "corrupt": "The man lost the ball, so",
-      "expected": "366", "versus": "262"},
-     {"second": "The man lost the ball, so", "answer": 366, "instead": 262}),
-    ({"page": "Contributions", "answer": "300", "instead": "5"}, {"metric": "difference"}),
-    ({"page": "Contributions", "instead": "5", "metric": "logit"}, {"metric": "logit"}),
-    ({"page": "Masks", "scene": "padding", "padded": "A dog."}, {"second": "A dog."}),
-    ({"page": "Ablation", "stands_in": "other", "other_sentence": OTHER_BIG},
-     {"second": OTHER_BIG}),
-    ({"page": "Why √d?", "root_seed": "3"}, {"seed": 3}),
-    ({"page": "Kernels", "house_size": "90"}, {"house": (90, 15), "scene": "houses"}),
-    ({"page": "Kernels", "kernels": "additive"}, {"scene": "additive"}),
-    ({"page": "Kernels", "points": "4"}, {"seed": 4}),
-    ({"page": "Kernels", "additive_seed": "6"}, {"seed": 6}),
-    ({"page": "Why the residual?", "depth_seed": "5"}, {"seed": 5}),
-    ({"page": "Translation", "decode": "beam", "beams": "3", "damage_seed": "3"},
-     {"mode": "beam", "beam_width": 3, "seed": 3}),
-    ({"page": "Beam search", "beam_tokens": "3"}, {"new_tokens": 3}),
-    ({"page": "Cost", "cost_tokens": "77", "cost_window": "9", "shape": "your own",
-      "own_layers": "3", "own_kind": "llama"},
-     {"context": 77, "window": 9, "own": (3, 768, 3072, 12, 12, 64, 50257, 1024, "llama", "tied")}),
-    ({"page": "Masks", "mask": "padding", "filler": "3"}, {"pad_tokens": 3}),
-    ({"page": "Scaling", "scaling": "own"}, {"scene": "own"}),
-    ({"page": "Masks", "masks": "padding", "side": "behind"},
-     {"scene": "padding", "side": "right"}),
-    ({"page": "Masks", "scene": "padding", "side": "front"}, {"side": "left"}),
-    ({"page": "Predict", "top_k": "-1"}, {"top_k": None}),
-    ({"page": "Positional encoding", "compare": "yes", "sentence": "x y"}, {"scheme": "compare"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("address", "values"), OLD, ids=lambda x: "-".join(x)[:60])
-def test_an_old_link_says_the_same_today(
-    address: dict[str, str], values: dict[str, object]
-) -> None:
-    """That pages are opened by it: `test_address.py`."""
-    found = modern(address)
-    assert not set(found) & {*OLD_NAMES, "own_layers", "a_x", "house_size"}
-    told = {name: SETTINGS[name].text(value) for name, value in values.items()}
-    assert {name: found[name] for name in values} == told
-
-
-def test_every_old_name_has_a_link() -> None:
-    assert set(OLD_NAMES) <= {name for address, _ in OLD for name in address}
 
 
 def test_what_was_chosen_on_one_page_stands_on_the_next() -> None:

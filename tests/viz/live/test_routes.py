@@ -274,7 +274,7 @@ def test_a_recorded_run_is_asked_for_at_the_plain_address_alone(
         return routes.OPENING in client.get(address).text
 
     assert has_it("/") and has_it("/?page=Home")
-    for other in ("/?page=Tours", "/?page=Home&sentence=a", "/?model=blank"):
+    for other in ("/?page=Masks", "/?page=Home&sentence=a", "/?model=blank"):
         assert not has_it(other)
     monkeypatch.setattr(routes, "RECORDED", Path("nowhere"))
     assert not has_it("/"), "there is none"

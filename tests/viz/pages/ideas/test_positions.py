@@ -75,7 +75,9 @@ def test_sinusoidal_tab_shows_the_wave_of_the_model() -> None:
 
 
 def test_the_rotation_is_printed_and_hands_are_sent() -> None:
-    app = open_page("Positional encoding", sentence=TOM, place_first="9", place_second="4")
+    app = open_page(
+        "Positional encoding", sentence=TOM, scene="rotation", place_first="9", place_second="4"
+    )
     found = properties(app)
     assert found["PE(pos + k) = one rotation of PE(pos) for every pos"][1] == 1e-5
     assert len(found) == 2
@@ -135,7 +137,9 @@ def test_tokens_without_a_position_are_named_and_the_rest_is_shown() -> None:
     assert len(z(chart(open_tab("learned", sentence=text, scene="sum"), "sum").data[0])) == 128
     note = next(
         line
-        for line in lines(open_tab("learned", compare="yes", sentence=text), "note")
+        for line in lines(
+            open_tab("learned", scheme="compare", scene="patterns", sentence=text), "note"
+        )
         if line.startswith("Learned")
     )
     assert f"no position for the last {len(ids) - 128} tokens" in note

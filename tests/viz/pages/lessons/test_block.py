@@ -27,7 +27,7 @@ CLOSE = 1e-5
 
 
 def test_a_norm_is_of_the_chosen_token_and_layer() -> None:
-    app = open_page(TITLE, block_norm="ffn", **AT)
+    app = open_page(TITLE, scene="norms", block_norm="ffn", **AT)
     assert lines(app, "error") == []
     before = stories_trace(TOM).residuals[3].resid_mid[4]
     shown = chart(app, "block-norm").data[0]

@@ -52,13 +52,13 @@ def test_the_words_say_how_far_a_window_is_off() -> None:
 
 
 def test_a_link_to_times_opens_what_is_lost_with_one_line() -> None:
-    app = open_page(TITLE, sentence=TOM, cheaper_view="times", **HEAD)
+    app = open_page(TITLE, sentence=TOM, scene="times", **HEAD)
     assert lines(app, "note") == ["Figure times does not exist here; showing What is lost."]
     assert chart(app, "cheaper-exact").data
 
 
 def test_after_the_last_tile_the_output_is_the_heads_own() -> None:
-    tiles = {"cheaper_view": "tiles", "tile_size": "4", "tiles_done": "4"}
+    tiles = {"scene": "tiles", "tile_size": "4", "tiles_done": "4"}
     app = open_page(TITLE, sentence=TOM, **HEAD, **tiles)
     so_far, exact = (numbers(trace["y"]) for trace in chart(app, "tile-output").data)
     np.testing.assert_allclose(so_far, exact, atol=1e-6)

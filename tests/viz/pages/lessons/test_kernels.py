@@ -48,7 +48,7 @@ def test_a_bias_that_one_map_goes_without_is_named(model: str, has_bias: bool, s
 
 def test_the_houses_have_the_numbers_that_are_printed() -> None:
     """103.753 by a Gaussian kernel and 120.0 for the mean, as one source prints them."""
-    app = open_page("Kernels", sentence=TOM, kernels="houses")
+    app = open_page("Kernels", sentence=TOM, scene="houses")
     assert "By the Gaussian kernel 103.753 thousand; the plain mean of all five says 120.000." in (
         lesson(app)
     )
@@ -62,7 +62,6 @@ def test_the_houses_have_the_numbers_that_are_printed() -> None:
 
 
 def test_a_house_far_from_all_others_is_said() -> None:
-    """By an address of when the page had views of its own."""
-    house = {"house_size": "140", "house_width": "5"}
+    house = {"scene": "houses", "house": "140,5"}
     app = open_page("Kernels", sentence=TOM, smoothing="boxcar", **house)
     assert "By the boxcar kernel nothing, since no house is within 5 m²;" in lesson(app)

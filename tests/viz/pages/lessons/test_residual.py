@@ -10,7 +10,7 @@ TITLE = "Why the residual?"
 
 
 def test_the_measurement_begins_by_itself_and_is_told_once_it_is_there() -> None:
-    app = open_page(TITLE, sentence=TOM, depth="4", seed="3")
+    app = open_page(TITLE, sentence=TOM, scene="layers", depth="4", seed="3")
     assert lines(app, "error") == []
     assert [button.label for button in app.button if button.label in ("Stop", "Compute")] == [
         "Stop"

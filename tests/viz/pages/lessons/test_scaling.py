@@ -34,7 +34,7 @@ def test_a_compute_gives_published_sizes() -> None:
     app = open_page(TITLE, sentence=TOM, scaling_compute="23.8")
     # N grows as C to the 0.73 by Kaplan and about the half by Chinchilla: 2^0.73 and 2^0.27.
     assert "1.66 times the parameters and 1.21 times the text by Kaplan" in lesson(app)
-    table = tables_shown(open_page(TITLE, sentence=TOM, scaling_compute="23.8", scaling="why"))[0]
+    table = tables_shown(open_page(TITLE, sentence=TOM, scaling_compute="23.8", scene="why"))[0]
     # Hoffmann et al. 2022, fig. 2 and 3, at 5.76e23; this is 10^23.8 = 6.31e23.
     assert float(table["parameters"]["Chinchilla 1"].split()[0]) == pytest.approx(67 * 1.046, 0.01)
     assert float(table["parameters"]["Chinchilla 2"].split()[0]) == pytest.approx(63 * 1.046, 0.01)

@@ -12,7 +12,7 @@ from tests.viz.builders import numbers, stories, stories_trace
 from viz.figures.similarity import token_names
 
 TITLE = "Embeddings and similarity"
-VECTORS = {"vectors": "-2,1.5,0.7,4,2.5"}
+VECTORS = {"scene": "vectors", "vectors": "-2,1.5,0.7,4,2.5"}
 
 
 def test_two_vectors_are_drawn_and_compared() -> None:
@@ -33,7 +33,7 @@ def test_two_vectors_are_drawn_and_compared() -> None:
 
 
 def test_a_vector_without_a_direction_is_said_and_drawn() -> None:
-    app = open_page(TITLE, sentence=TOM, vectors="0,0,1.5,2.5,1.5")
+    app = open_page(TITLE, sentence=TOM, scene="vectors", vectors="0,0,1.5,2.5,1.5")
     assert "the cosine is none, since a vector of length 0 has no direction" in lesson(app)
     assert tables_shown(app)[0]["a and b"]["cosine"] == "–"
     assert numbers(chart(app, "two-vectors").data[0]["x"]).tolist() == [0, 0]

@@ -253,15 +253,21 @@ def test_an_embedding_that_is_not_known_alone_is_what_enters_the_first_layer() -
 
 
 def test_a_head_in_the_address_is_large() -> None:
-    app = open_page("Home", sentence=TOM, at="decoder.attn.2.4", cell="7-1")
+    app = open_page(
+        "Home", sentence=TOM, attention="decoder.attn", layer="2", head="4", large="yes", cell="7-1"
+    )
     found = live_data(app)["settings"]
     assert (found["at"], found["cell"]) == ("decoder.attn.2.4", [7, 1])
     app = chosen(app, model="blank")
     found = live_data(app)["settings"]
     assert (found["at"], found["cell"], lines(app, "note")) == ("", None, []), "of another model"
     assert live_data(open_page("Home", sentence=TOM))["settings"]["at"] == ""
-    app = open_page("Home", sentence=TOM, at="decoder.attn.9.9")
+    app = open_page(
+        "Home", sentence=TOM, attention="decoder.attn", layer="9", head="9", large="yes"
+    )
     assert live_data(app)["settings"]["at"] == "decoder.attn.5.7"
     assert [line.split()[:2] for line in lines(app, "note")] == [["Layer", "9"], ["Head", "9"]]
-    assert query_of(open_page("Home", at="decoder.attn.2.4", cell="7-1"))["cell"] == ["7-1"]
+    assert query_of(
+        open_page("Home", attention="decoder.attn", layer="2", head="4", large="yes", cell="7-1")
+    )["cell"] == ["7-1"]
     assert "cell" not in query_of(open_page("Home", cell="7-1")), "a cell of no head"
