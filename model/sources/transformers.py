@@ -6,6 +6,7 @@ unpickled and nothing is fetched.
 
 import logging
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -119,8 +120,9 @@ class TransformersSource:
 def get_ready() -> None:
     """Import what takes seconds to import, where there are models that need it."""
     with suppress(ValueError, ImportError):  # whoever opens one is told
-        for name in ("modeling_utils", "generation.utils") if TransformersSource().names() else ():
-            import_module(f"transformers.{name}")
+        names = ("", ".modeling_utils", ".generation.utils")
+        for name in names if TransformersSource().names() else ():
+            import_module(f"transformers{name}")
 
 
 def load(folder: Path, device: str = "auto") -> Adopted:
@@ -299,14 +301,19 @@ def _folder(name: str) -> Path:
 
 
 def _transformers() -> Any:  # noqa: ANN401
-    """The library, told to keep quiet; ValueError where it is not there."""
+    """The library, told to keep quiet; ValueError where it is not there.
+
+    The package puts another module in its own place when it is imported: whoever imports a name of
+    it while another thread imports it is given the first one, which has none, and whoever imports a
+    module of it does not wait. So it is imported alone before, and then taken from its place.
+    """
     if find_spec("transformers") is None:
         raise ValueError(
             "models of transformers need the package transformers, which is not installed; install "
             f"it: pip install transformers=={VERSION}"
         )
-    import transformers
-
+    import_module("transformers")
+    transformers: Any = sys.modules["transformers"]
     transformers.logging.set_verbosity(logging.CRITICAL)
     transformers.logging.disable_progress_bar()
     return transformers

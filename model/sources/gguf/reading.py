@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import gguf
 import numpy as np
+import transformers  # noqa: F401  first, as `_transformers` in model.sources.transformers says
 from gguf import (
     GGUFReader,
     GGUFValueType,
@@ -29,8 +30,8 @@ from gguf import (
     get_tensor_name_map,
 )
 from tqdm import tqdm
-from transformers import PreTrainedModel
 from transformers.integrations.ggml import _gguf_parse_value as parse_value
+from transformers.modeling_utils import PreTrainedModel
 
 from model.files import GGUF, StoredTensor, opened
 from model.lines import one_line, quoted, spelled

@@ -2,8 +2,10 @@
 
 import itertools
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import run
 from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
@@ -144,6 +146,40 @@ def test_files_are_read_at_once_and_the_packages_are_as_before(tmp_path: Path) -
     outside.set()
     other.join()
     assert [getattr(module, name) for module, name, _ in reading._quicker()] == own
+
+
+# The package imports the first of its modules, and waits until another thread waits for the package.
+IMPORTED_TWICE = """
+import builtins, sys, threading
+from pathlib import Path
+from model.sources.folder import config_in
+from model.sources.transformers import _transformers
+own, faults = builtins.__import__, []
+def read():
+    try: print(config_in(Path(sys.argv[1]))["model_type"], _transformers().PreTrainedModel.__name__)
+    except BaseException as fault: faults.append(fault)
+other = threading.Thread(target=read)
+def waiting(name, globals=None, *more, **named):
+    if (globals or {}).get("__name__") == "transformers" and not other.ident:
+        other.start()
+        while other.is_alive() and "_ModuleLock" not in stack(): pass
+    return own(name, globals, *more, **named)
+def stack():
+    frame, names = sys._current_frames().get(other.ident), []
+    while frame:
+        names.append(frame.f_code.co_qualname)
+        frame = frame.f_back
+    return " ".join(names)
+builtins.__import__ = waiting
+import transformers
+other.join()
+for fault in faults: raise fault
+"""
+
+
+def test_a_file_is_read_while_the_library_is_being_imported(file: Path) -> None:
+    done = run([sys.executable, "-c", IMPORTED_TWICE, file], capture_output=True, text=True)
+    assert (done.stderr, done.stdout) == ("", "llama PreTrainedModel\n")
 
 
 NO_PLACE = {"blk.0.attn_q.bias": (64,), "blk.2.ffn_up.weight": (64, 32)}
