@@ -316,7 +316,7 @@ export function wordsIn(nodes) {
  * @param {Element | null | undefined} node
  */
 export function wordsOf(node) {
-  if (!node?.checkVisibility()) return null;
+  if (!node?.checkVisibility({ visibilityProperty: true })) return null;
   const inside = "input:checked, input:not([type=radio]), select";
   const control = node.matches("label, fieldset") ? node.querySelector(inside) : node;
   if (control instanceof HTMLSelectElement) return control.selectedOptions[0]?.text ?? null;

@@ -74,6 +74,7 @@ export class Editor extends Instrument {
     super(place, QUIET_MS);
     const { root } = this;
     this.title = html("h2");
+    this.waits = html("span", { class: "hl-caption hl-wait" }, RUNNING);
     this.spoken = html("p", { class: "hl-hidden", "aria-live": "polite" });
     this.map = html("div", { class: "hl-map hl-editable" });
     this.said = html("p", { class: "hl-said" });
@@ -123,8 +124,7 @@ export class Editor extends Instrument {
   }
 
   #layoutMap() {
-    const status = html("span", { class: "hl-caption hl-wait" }, RUNNING);
-    const head = html("div", { class: "hl-row hl-head-row" }, this.title, status);
+    const head = html("div", { class: "hl-row hl-head-row" }, this.title, this.waits);
     const buttons = html("div", { class: "hl-row" });
     if (this.model.isLive) buttons.append(this.resetButton, this.rowButton, this.keyButton);
     else buttons.append(html("p", { class: "hl-caption" }, NOT_HERE));
@@ -391,8 +391,8 @@ export class Editor extends Instrument {
   }
 
   read() {
-    const { title, said: cell, changed, empty, rowButton: row, keyButton: key, map: says } = this;
-    const words = wordsIn({ title, says, cell, changed, empty, row, key });
+    const { title, waits, said: cell, spoken, changed, empty, map: says } = this;
+    const words = wordsIn({ title, waits, says, cell, spoken, changed, empty });
     return { ...words, map: this.heatMap.read(), next: this.bars.read() };
   }
 }

@@ -3,121 +3,86 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
-from tests.viz.harness import as_sent, at_rest, open_instrument
+from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts.made import written
 
-
-def text(n: int, key: str = "a text", **changes: object) -> dict[str, Any]:
-    """A text of `n` new tokens, as the page sends it."""
-    return as_sent(written(n, key, **changes))
-
-
-# Lets the map of the first text wait until the second has come, then notes what is marked.
-LATE = """async ([next, row]) => {
+# Keeps drawings of the map back until they are released, and notes what is marked.
+GATE = """() => {
     const {heatMap} = instrument;
-    const draw = heatMap.draw.bind(heatMap), mark = heatMap.mark.bind(heatMap);
-    const marked = [];
-    let release;
-    const gate = new Promise(resolve => { release = resolve; });
-    heatMap.draw = async (...given) => { await gate; return draw(...given); };
+    const [draw, mark] = [heatMap.draw, heatMap.mark].map(one => one.bind(heatMap));
+    const gate = new Promise(resolve => { globalThis.release = resolve; });
+    globalThis.marked = [];
+    heatMap.draw = (...given) => gate.then(() => draw(...given));
     heatMap.mark = (...place) => { marked.push(place); return mark(...place); };
-    instrument.go(2 + row);
-    await new Promise(resolve => setTimeout(resolve, 700));
-    marked.length = 0; // what was marked before is of the first text by right
-    host.receive(next);
-    release();
-    await new Promise(resolve => setTimeout(resolve, 900));
-    while (document.querySelector('[data-busy]'))
-        await new Promise(resolve => setTimeout(resolve, 50));
-    return marked;
 }"""
+# What is asked is kept, and answered when a test says so.
+LATE = """() => {
+    globalThis.asked = [];
+    gallery.answer = question => new Promise(answer => asked.push({question, answer}));
+}"""
+ANSWER = "([i, more]) => { asked[i].answer(more); return asked[i].question; }"
+
+
+def n_new(gallery: Gallery) -> int:
+    """How many tokens were written."""
+    return [token["isNew"] for token in gallery.read("text")].count(True)
+
+
+def following(n: int, key: str, **changes: object) -> dict[str, Any]:
+    """An answer: what follows on two new tokens of a text of `n`."""
+    spec = written(n, key).spec
+    new = {name: spec[name][-(n - 2) :] for name in ("labels", "axis", "steps")}
+    return {**spec, **new, "marks": [], "shown": spec["shown"][0], "known": 2, **changes}
 
 
 @pytest.mark.parametrize("n_next", [0, 2])
-def test_another_text_comes_while_the_map_of_the_first_is_drawn(bare: Page, n_next: int) -> None:
-    open_instrument(bare, text(6))
-    at_rest(bare)
-    other = text(6, at=6, averaged=True)
-    bare.evaluate("data => host.receive(data)", other)
-    marked = bare.evaluate(LATE, [text(n_next, "another text"), 4])
-    asked_for = [
-        place for place in marked if len(place) == 2
-    ]  # the map itself repeats a pinned one
-    assert all(row < n_next for row, _ in asked_for), "no mark of the first text"
-    assert bool(asked_for) == bool(n_next)
+def test_another_text_comes_while_the_map_of_the_first_is_drawn(
+    gallery: Gallery, n_next: int
+) -> None:
+    gallery.show(written(6))
+    gallery.evaluate(GATE)
+    gallery.receive(written(6, at=6, averaged=True))
+    gallery.receive(written(n_next, "another text"))
+    gallery.evaluate("release()")
+    gallery.read()
+    asked_for = [place for place in gallery.evaluate("marked") if len(place) == 2]
+    assert asked_for == [[1, 0]][:n_next], "the map itself repeats one; none is of the first text"
 
 
-# A slider is moved while an answer is on its way; then that comes, and the one after it.
-STEER = """async ([data, more]) => {
-    const answers = [];
-    const shown = () => document.querySelectorAll('.hl-new').length;
-    const frame = () => new Promise(requestAnimationFrame);
-    host.model.channel.ask = question =>
-        new Promise(resolve => answers.push({question, resolve}));
-    host.receive(data);
-    const input = document.querySelector('[data-setting=temperature]');
-    for (const value of [1.5, 1.6, 1.7]) {
-        input.value = value;
-        input.dispatchEvent(new Event('input', {bubbles: true}));
-    }
-    const found = [];
-    for (const n of [0, 1]) {
-        while (answers.length <= n) await frame();
-        answers[n].resolve({...more, known: 2 + n});
-        while (shown() < 3 + n) await frame();
-        found.push([answers[n].question.settings.temperature, input.value]);
-    }
-    return found;
-}"""
+def test_what_is_moved_while_a_token_is_asked_for_goes_with_the_next_question(
+    gallery: Gallery,
+) -> None:
+    gallery.show(written(2))
+    gallery.evaluate(LATE)
+    gallery.receive(written(2, is_running=True), asks=True)
+    gallery.press("End", "Temperature")
+    for i, temperature in enumerate([1, 3]):
+        more = following(3, "a key", running=True, known=2 + i)
+        question = gallery.evaluate(ANSWER, [i, more])
+        assert (question["known"], question["settings"]["temperature"]) == (2 + i, temperature)
+        assert n_new(gallery) == 3 + i
+        assert gallery.read()["order"][0] == ["Temperature", "3.00"]
+    assert gallery.sent() == {"temperature": 3}
 
 
-def test_what_is_moved_while_a_token_is_asked_for_goes_with_the_next_question(bare: Page) -> None:
-    """The page hears of it when the hand rests."""
-    more = text(3)["spec"] | {"key": "a text", "running": True, "labels": [" a"], "axis": [" a"]}
-    more |= {"steps": more["steps"][2:], "marks": []}
-    open_instrument(bare, text(2))
-    found = bare.evaluate(STEER, [text(2, is_running=True) | {"asks": True}, more])
-    assert found == [[1, "1.7"], [1.7, "1.7"]]
-    bare.wait_for_function("sent.length === 1 && sent[0].changes.temperature === 1.7")
+def test_what_is_done_is_asked_and_the_page_hears_of_it_then(gallery: Gallery) -> None:
+    gallery.show(written(4))
+    gallery.evaluate(LATE)
+    gallery.receive(written(4, at=4), asks=True)
+    gallery.get_by_role("button", name="Again from here").click()
+    question = gallery.evaluate(ANSWER, [0, following(5, "again")])
+    assert question["act"] == {"kind": "again", "at": 4, "token": None}
+    assert (question["known"], n_new(gallery)) == (2, 5)
+    assert gallery.sent() == {"at": None, "rests": 1}
+    gallery.receive(written(3, "again", at=4), asks=True)  # drawn before that
+    assert n_new(gallery) == 5
 
 
-# Has a text written again from its third new token: what was asked, and what the page is told.
-ACT = """async ([data, more, late]) => {
-    const asked = [];
-    host.model.channel.ask = async question => { asked.push(question); return more; };
-    host.receive(data);
-    const button = [...document.querySelectorAll('button')].find(
-        ({textContent}) => textContent === 'Again from here');
-    button.click();
-    while (!sent.length) await new Promise(requestAnimationFrame);
-    host.receive(late); // drawn before that
-    const [{act, known}] = asked;
-    const [{changes}] = sent;
-    return {act, known, changes, shown: document.querySelectorAll('.hl-new').length};
-}"""
-
-
-def test_what_is_done_is_asked_and_the_page_hears_of_it_then(bare: Page) -> None:
-    more = text(5, "again")["spec"] | {"known": 2, "labels": 3 * [" a"], "axis": 3 * [" a"]}
-    more |= {"steps": more["steps"][2:], "marks": [], "shown": more["shown"][0]}
-    data, late = (text(n, key, at=4) | {"asks": True} for n, key in ((4, "a text"), (3, "again")))
-    open_instrument(bare, text(4))
-    found = bare.evaluate(ACT, [data, more, late])
-    assert found == {
-        "act": {"kind": "again", "at": 4, "token": None},
-        "known": 2,
-        "changes": {"at": None, "rests": 1},
-        "shown": 5,
-    }
-
-
-def test_where_nobody_answers_the_page_writes_on(bare: Page) -> None:
-    open_instrument(bare, text(2))
-    bare.evaluate("void (host.model.channel.ask = () => Promise.reject(new Error('gone')))")
-    bare.evaluate("data => host.receive(data)", text(2, is_running=True) | {"asks": True})
-    bare.wait_for_function("sent.at(-1)?.changes.rests === 1")
-    again = text(3, is_running=True) | {"asks": True, "acked": 1}
-    bare.evaluate("data => host.receive(data)", again)
-    bare.wait_for_function("sent.length === 2 && document.querySelectorAll('.hl-new').length === 3")
+def test_where_nobody_answers_the_page_writes_on(gallery: Gallery) -> None:
+    gallery.show(written(2, is_running=True), asks=True)
+    for turn in (1, 2):
+        gallery.wait_for_function("model.get('state').rests")
+        assert gallery.sent() == {"rests": 1}
+        gallery.receive(written(2 + turn, is_running=True), acked=turn, asks=True)
+        assert n_new(gallery) == 2 + turn

@@ -11,10 +11,11 @@ import pytest
 
 import headlight as hl
 from tests.model.builders import softmax
+from tests.screen import HOSTILE
 from tests.viz.builders import stories_trace
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made, made_up
-from tests.viz.kit.rows import Row, click, keys, nothing, part
+from tests.viz.kit.rows import Has, Row, click, keys, nothing, part
 from viz.digits import digits
 from viz.kit.part import Part
 from viz.kit.parts import strip
@@ -70,6 +71,14 @@ def by_hand() -> dict[str, Any]:
     said = [[digits(x, 3) for x in row] for row in weights.tolist()]
     line = f"softmax: row 1, column 1 e^2.121 / (e^2.121 + e^0) = {said[0][0]}"
     return {"line": line, "tables": {6: {"title": "softmax", "rows": said}}}
+
+
+def paint(gallery: Gallery) -> None:
+    """From the first key of a query over three more."""
+    gallery.point_at("heatMap", 4, 0)
+    gallery.mouse.down()
+    gallery.point_at("heatMap", 4, 3)
+    gallery.mouse.up()
 
 
 def curve_in_words() -> str:
@@ -263,6 +272,25 @@ PARTS = {
             "next": {"rows": [{"label": "He", "before": 0.25, "after": 0.5}]},
         },
         lambda: {"edits": "5-0"},
+    ),
+    "mask_editor: painting gives every cell the first one's state": Row(
+        part(made.editor, settings={"edits": "4-1"}),
+        paint,
+        lambda: {"changed": Has("4 cells changed")},
+        lambda: {"edits": "4-0.4-1.4-2.4-3"},
+    ),
+    "mask_editor: a token is never markup, and no number is said": Row(
+        part(
+            made.editor,
+            settings={"edits": "3-1"},
+            stream={"labels": [HOSTILE] * 6, "axis": ["x"] * 6},
+            bars=[{"label": HOSTILE, "before": 0.5, "after": None}],
+        ),
+        nothing,
+        lambda: {
+            "changed": Has(f"“{HOSTILE}” no longer attends to “{HOSTILE}”"),
+            "next": {"rows": [{"label": HOSTILE, "number": "0.5000 → not a number"}]},
+        },
     ),
     "pickers: another one is chosen": Row(
         part(made.lists),
