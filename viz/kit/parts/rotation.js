@@ -321,11 +321,11 @@ export class Rotor extends Instrument {
   /** What is on screen, by names; numbers as they are kept beside their words. */
   read() {
     const [first, second, both] = this.sliders.children;
-    const { spread, actual } = this;
+    const { spread, facts, actual } = this;
     /** @type {NodeListOf<HTMLElement>} */
     const numbers = this.root.querySelectorAll("[data-value]");
     return {
-      ...wordsIn({ first, second, both, spread, actual }),
+      ...wordsIn({ first, second, both, spread, facts, actual }),
       numbers: Object.fromEntries(
         Array.from(numbers, ({ dataset }) => [dataset.number, Number(dataset.value)]),
       ),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from playwright.sync_api import expect
 
 import headlight as hl
 from tests.model.builders import softmax
@@ -303,6 +304,11 @@ PARTS = {
         keys("ArrowRight ArrowRight", "Move both"),
         lambda: turned(3, 7),
         lambda: {"first": 3, "second": 7},
+    ),
+    "rotation: positions outside are brought inside, and no model's own score is said": Row(
+        part(rotor, settings={"first": 1000, "second": -3}),
+        lambda gallery: expect(gallery.get_by_label("Move both")).to_be_disabled(),
+        lambda: {"first": "50", "second": "0", "both": "50 and 0", "actual": None},
     ),
     "sampling: the mass said is that of all that are kept": Row(
         part(writer),
