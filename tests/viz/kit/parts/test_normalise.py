@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Error
+
+from tests.viz.kit.gallery import Gallery
 
 CALL = """async ([name, width, height, values, size]) => {
     const functions = await import('/kit/parts/digit_pad/normalise.js');
@@ -12,16 +14,16 @@ CALL = """async ([name, width, height, values, size]) => {
 }"""
 
 
-def called(page: Page, name: str, picture: np.ndarray, size: int = 28) -> np.ndarray:
+def called(gallery: Gallery, name: str, picture: np.ndarray, size: int = 28) -> np.ndarray:
     """What a function of the module makes of a picture (H, W)."""
     height, width = picture.shape
-    return np.array(page.evaluate(CALL, [name, width, height, picture.ravel().tolist(), size]))
+    return np.array(gallery.evaluate(CALL, [name, width, height, picture.ravel().tolist(), size]))
 
 
-def test_ink_fills_20_pixels_about_its_centre_of_mass(bare: Page) -> None:
+def test_ink_fills_20_pixels_about_its_centre_of_mass(gallery: Gallery) -> None:
     picture = np.zeros((252, 252))
     picture[10:210, 200:240] = 255  # high and narrow, far from the middle
-    found = called(bare, "normalised", picture).reshape(28, 28)
+    found = called(gallery, "normalised", picture).reshape(28, 28)
     rows, columns = np.nonzero(found)
     assert (np.ptp(rows) + 1, np.ptp(columns) + 1) == (20, 4)
     weights = found / found.sum()
@@ -29,25 +31,25 @@ def test_ink_fills_20_pixels_about_its_centre_of_mass(bare: Page) -> None:
     np.testing.assert_allclose(centre, 13.5, atol=0.5)
 
 
-def test_a_pixel_is_the_mean_of_what_it_covers(bare: Page) -> None:
+def test_a_pixel_is_the_mean_of_what_it_covers(gallery: Gallery) -> None:
     """40 × 40 of noise become 20 × 20: each the mean of four."""
     picture = np.random.default_rng(0).integers(30, 256, (40, 40)).astype(float)
-    found = called(bare, "normalised", picture).reshape(28, 28)
+    found = called(gallery, "normalised", picture).reshape(28, 28)
     rows, columns = np.nonzero(found)
     part = found[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
     expected = picture.reshape(20, 2, 20, 2).mean(axis=(1, 3))
     np.testing.assert_allclose(part, expected, atol=0.51)
 
 
-def test_no_ink_is_an_empty_picture(bare: Page) -> None:
-    assert not called(bare, "normalised", np.zeros((50, 50))).any()
+def test_no_ink_is_an_empty_picture(gallery: Gallery) -> None:
+    assert not called(gallery, "normalised", np.zeros((50, 50))).any()
 
 
 @pytest.mark.parametrize("is_paper_light", [True, False])
-def test_ink_becomes_light_on_dark(bare: Page, is_paper_light: bool) -> None:
+def test_ink_becomes_light_on_dark(gallery: Gallery, is_paper_light: bool) -> None:
     picture = np.full((20, 20), 230.0 if is_paper_light else 20.0)
     picture[5:8, 5:8] = 40.0 if is_paper_light else 210.0
-    found = called(bare, "lightOnDark", picture).reshape(20, 20)
+    found = called(gallery, "lightOnDark", picture).reshape(20, 20)
     assert (found[5:8, 5:8] == 255).all()
     assert found.sum() == 9 * 255
 
@@ -67,16 +69,16 @@ SEVEN[10:16, 15:45] = SEVEN[10:50, 39:45] = 45
     ],
     ids=["mild", "strong", "side", "soft edge"],
 )
-def test_a_shadow_is_paper(bare: Page, light: np.ndarray) -> None:
+def test_a_shadow_is_paper(gallery: Gallery, light: np.ndarray) -> None:
     """A dark 7 on paper, part of which is lit less."""
-    found = called(bare, "lightOnDark", SEVEN * light)
+    found = called(gallery, "lightOnDark", SEVEN * light)
     assert ((found > 24).reshape(60, 60) == (SEVEN < 100)).all()
 
 
-def test_a_shadow_that_looks_like_ink_is_a_line(bare: Page) -> None:
+def test_a_shadow_that_looks_like_ink_is_a_line(gallery: Gallery) -> None:
     """The tips of a dark corner are as narrow as strokes."""
     with pytest.raises(Error, match="A shadow at the edge of this picture looks like ink"):
-        called(bare, "lightOnDark", SEVEN * np.where(ACROSS + DOWN > 1.3, 0.3, 1))
+        called(gallery, "lightOnDark", SEVEN * np.where(ACROSS + DOWN > 1.3, 0.3, 1))
 
 
 DRAWN = """async color => {
@@ -94,7 +96,7 @@ DRAWN = """async color => {
 }"""
 
 
-def test_strokes_on_nothing_are_ink_whatever_their_colour(bare: Page) -> None:
-    dark, white = (np.array(bare.evaluate(DRAWN, color)) for color in ("#222", "#fff"))
+def test_strokes_on_nothing_are_ink_whatever_their_colour(gallery: Gallery) -> None:
+    dark, white = (np.array(gallery.evaluate(DRAWN, color)) for color in ("#222", "#fff"))
     assert (dark > 0).sum() > 50
     np.testing.assert_array_equal(white, dark)

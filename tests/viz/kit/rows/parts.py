@@ -333,5 +333,10 @@ PARTS = {
         lambda: {"label": "Your text", "sentence": "Tom!\nx"},
         lambda: {"sentence": "Tom!\nx"},
     ),
+    "sentence_box: markup is text": Row(
+        part(lambda: sentence_part(f"</textarea>{HOSTILE}", has_caret=False)),
+        nothing,
+        lambda: {"sentence": f"</textarea>{HOSTILE}"},
+    ),
     "strip: the part it is about is lit, and each is named": Row(part(line), nothing, line_read),
 }
