@@ -5,32 +5,31 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from tests.viz.kit.gallery import Gallery
+
 # A conversation whose rest is over when a test says so, and all that it sent.
-HARNESS = """async () => {
+BEGIN = """async () => {
     const {Conversation} = await import('/kit/conversation.js');
-    globalThis.begin = () => {
-        const due = {};
-        globalThis.whiles = [];
-        const lifetime = {timeout: (act, ms) => {
-            const kind = ms < 1000 ? 'rest' : 'again';
-            if (kind === 'again') whiles.push(ms);
-            due[kind] = act;
-            return () => { due[kind] = null; };
-        }};
-        globalThis.sent = [];
-        globalThis.conversation = new Conversation(message => sent.push(message), lifetime);
-        const over = kind => { const act = due[kind]; due[kind] = null; act?.(); };
-        globalThis.rest = () => over('rest');
-        globalThis.again = () => over('again');
-    };
+    const due = {};
+    const lifetime = {timeout: (act, ms) => {
+        const kind = ms < 1000 ? 'rest' : 'again';
+        if (kind === 'again') whiles.push(ms);
+        due[kind] = act;
+        return () => { due[kind] = null; };
+    }};
+    const over = kind => { const act = due[kind]; due[kind] = null; act?.(); };
+    Object.assign(globalThis, {
+        whiles: [], sent: [], rest: () => over('rest'), again: () => over('again'),
+        conversation: new Conversation(message => sent.push(message), lifetime),
+    });
 }"""
 
 
 @pytest.fixture
-def page(bare: Page) -> Page:
+def page(gallery: Gallery) -> Page:
     """The page with a new conversation."""
-    bare.evaluate("begin()")
-    return bare
+    gallery.evaluate(BEGIN)
+    return gallery.page
 
 
 def now(page: Page, acked: int, **settings: object) -> dict[str, Any]:

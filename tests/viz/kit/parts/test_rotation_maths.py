@@ -5,23 +5,22 @@ import math
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page
 
 from model.positions import rope_angles, rotate_pairs, sinusoidal_encoding
+from tests.viz.kit.gallery import Gallery
 
-# What the tests call in the browser, with plain lists in and out.
-HARNESS = """async () => {
-    const rotation = await import('/kit/parts/rotation/rotation.js');
-    const plain = value => value.map ? Array.from(value) : value;
-    globalThis.rotated = ([name, values]) => plain(rotation[name](...values));
+# One function of rotation.js, with plain lists in and out.
+CALL = """async ([name, values]) => {
+    const found = (await import('/kit/parts/rotation/rotation.js'))[name](...values);
+    return found.map ? Array.from(found) : found;
 }"""
 PLACES = (0, 1, 2, 7, 63)
 
 
-def in_browser(page: Page, name: str, *values: object) -> np.ndarray:
+def in_browser(gallery: Gallery, name: str, *values: object) -> np.ndarray:
     """What one function of rotation.js makes of numbers and lists of numbers."""
     given = [_plain(value) for value in values]
-    return np.array(page.evaluate("given => rotated(given)", [name, given]))
+    return np.array(gallery.evaluate(CALL, [name, given]))
 
 
 def _plain(value: object) -> object:
@@ -55,58 +54,58 @@ def rotated(vector: np.ndarray, position: int, base: float) -> np.ndarray:
 
 @pytest.mark.parametrize("d_head", [2, 6, 14, 34])
 @pytest.mark.parametrize("base", [10_000.0, 37.0])
-def test_hands_turn_as_rope_does(d_head: int, base: float, bare: Page) -> None:
+def test_hands_turn_as_rope_does(d_head: int, base: float, gallery: Gallery) -> None:
     query, key = np.random.default_rng(d_head).normal(size=(2, d_head))
     frequencies = rope_frequencies(d_head, base)
     for position in PLACES:
-        found = in_browser(bare, "turnedAll", hands(query), frequencies, position)
+        found = in_browser(gallery, "turnedAll", hands(query), frequencies, position)
         assert found.reshape(-1, 2) == pytest.approx(
             hands(rotated(query, position, base)), abs=1e-5
         )
     for m, n in ((0, 0), (7, 1), (1, 63), (63, 2)):
         score = rotated(query, m, base) @ rotated(key, n, base) / math.sqrt(d_head)
         sides = sides_of(hands(query), hands(key), frequencies, math.sqrt(d_head))
-        assert in_browser(bare, "scoreAt", sides, m, n) == pytest.approx(score, abs=1e-5)
-        shares = in_browser(bare, "sharesAt", sides, m, n)
+        assert in_browser(gallery, "scoreAt", sides, m, n) == pytest.approx(score, abs=1e-5)
+        shares = in_browser(gallery, "sharesAt", sides, m, n)
         assert shares.sum() == pytest.approx(score, abs=1e-5)
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 50])
-def test_hands_are_the_sinusoidal_encoding(d_model: int, bare: Page) -> None:
+def test_hands_are_the_sinusoidal_encoding(d_model: int, gallery: Gallery) -> None:
     """A hand (1, 0) ends at (cos, sin): the odd and the even dimension of its pair."""
     encodings = sinusoidal_encoding(torch.arange(64), d_model).double().numpy()
     ones = np.tile([1.0, 0.0], (d_model // 2, 1))
     frequencies = rope_frequencies(d_model, 10_000.0)
     for position in PLACES:
-        found = in_browser(bare, "turnedAll", ones, frequencies, position).reshape(-1, 2)
+        found = in_browser(gallery, "turnedAll", ones, frequencies, position).reshape(-1, 2)
         assert found[:, 0] == pytest.approx(encodings[position, 1::2], abs=1e-5)
         assert found[:, 1] == pytest.approx(encodings[position, 0::2], abs=1e-5)
     for m, n in ((0, 0), (7, 1), (1, 63)):
         product = encodings[m] @ encodings[n]
-        found = in_browser(bare, "scoreAt", sides_of(ones, ones, frequencies, 1), m, n)
+        found = in_browser(gallery, "scoreAt", sides_of(ones, ones, frequencies, 1), m, n)
         assert found == pytest.approx(product, abs=1e-5)
 
 
-def test_the_curve_is_the_score_at_every_distance(bare: Page) -> None:
+def test_the_curve_is_the_score_at_every_distance(gallery: Gallery) -> None:
     first, second = np.random.default_rng(2).normal(size=(2, 3, 2))
     frequencies = rope_frequencies(6, 100.0)
     sides = sides_of(first, second, frequencies, 2.0)
-    curve = in_browser(bare, "scoresByDistance", sides, 4)
-    scores = [in_browser(bare, "scoreAt", sides, max(d, 0), max(-d, 0)) for d in range(-4, 5)]
+    curve = in_browser(gallery, "scoresByDistance", sides, 4)
+    scores = [in_browser(gallery, "scoreAt", sides, max(d, 0), max(-d, 0)) for d in range(-4, 5)]
     assert curve == pytest.approx(np.array(scores), abs=1e-12)
-    pairs = [in_browser(bare, "scoresByDistance", sides, 4, i) for i in (0, 1, 2)]
+    pairs = [in_browser(gallery, "scoresByDistance", sides, 4, i) for i in (0, 1, 2)]
     assert sum(pairs) == pytest.approx(curve, abs=1e-12)
 
 
-def test_pairs_are_spread_evenly(bare: Page) -> None:
-    assert in_browser(bare, "spread", 5, 16).tolist() == [0, 1, 2, 3, 4]
-    chosen = in_browser(bare, "spread", 128, 16)
+def test_pairs_are_spread_evenly(gallery: Gallery) -> None:
+    assert in_browser(gallery, "spread", 5, 16).tolist() == [0, 1, 2, 3, 4]
+    chosen = in_browser(gallery, "spread", 128, 16)
     assert (len(chosen), chosen[0], chosen[-1]) == (16, 0, 127)
     assert set(np.diff(chosen)) <= {8, 9}
 
 
-def test_angles_and_wavelengths(bare: Page) -> None:
-    assert in_browser(bare, "angleBetween", [1, 0], [0, 2]) == pytest.approx(math.pi / 2)
-    assert in_browser(bare, "angleBetween", [0, 1], [3, 0]) == pytest.approx(-math.pi / 2)
-    assert in_browser(bare, "wavelength", 0.5) == pytest.approx(4 * math.pi)
-    assert in_browser(bare, "wavelength", 0) == math.inf
+def test_angles_and_wavelengths(gallery: Gallery) -> None:
+    assert in_browser(gallery, "angleBetween", [1, 0], [0, 2]) == pytest.approx(math.pi / 2)
+    assert in_browser(gallery, "angleBetween", [0, 1], [3, 0]) == pytest.approx(-math.pi / 2)
+    assert in_browser(gallery, "wavelength", 0.5) == pytest.approx(4 * math.pi)
+    assert in_browser(gallery, "wavelength", 0) == math.inf
