@@ -8,8 +8,8 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 from PIL import Image, ImageColor
-from playwright.sync_api import Page
 
+from tests.viz.kit.gallery import Gallery
 from viz.charts.chart import weights
 from viz.charts.colors import BLANK, END, color_bar
 from viz.kit.tiles import tiles
@@ -60,8 +60,14 @@ HARNESS = """async () => {
 }"""
 
 
+@pytest.fixture(autouse=True)
+def home(gallery: Gallery) -> None:
+    """The modules are there."""
+    gallery.evaluate(HARNESS)
+
+
 @pytest.mark.parametrize("number", range(2 * len(SHAPES)))
-def test_everything_has_its_place(bare: Page, number: int) -> None:
+def test_everything_has_its_place(gallery: Gallery, number: int) -> None:
     """Nothing overlaps, nothing is outside, and a place on the axis leads to its stage.
 
     Of one text every layer is on a page, and its maps can be read.
@@ -77,13 +83,14 @@ def test_everything_has_its_place(bare: Page, number: int) -> None:
     ]
     shape = {"columns": columns, "side": side, "width": width, "height": height}
     shape |= {"hasPositions": True, "isNarrow": bool(is_narrow), "hasLast": side > 0, "sight": 0}
-    flow, back, fronts = bare.evaluate(
+    flow, back, fronts, pages = gallery.evaluate(
         """shape => {
             const flow = home.layout(shape);
             const at = [...Array(20).keys()].map(i => i * (flow.stops.length - 1) / 19);
             const {stops, fronts} = flow;
             const back = at.map(x => home.stageAt(flow, home.frontAt(stops, x)) - x);
-            return [flow, back, fronts.map(own => at.map(x => home.frontAt(own, x)))];
+            const pages = flow.pages.map(({to}) => home.layout({...shape, sight: to - 1}));
+            return [flow, back, fronts.map(own => at.map(x => home.frontAt(own, x))), pages];
         }""",
         shape,
     )
@@ -96,9 +103,8 @@ def test_everything_has_its_place(bare: Page, number: int) -> None:
             "one after another"
         )
     shown = 0
-    for page in flow["pages"]:
-        at = bare.evaluate("shape => home.layout(shape)", shape | {"sight": page["to"] - 1})
-        assert at["page"] == page
+    assert [at["page"] for at in pages] == flow["pages"]
+    for at in pages:
         for band, top in enumerate(at["bands"]):
             own = [one for one in at["columns"] if one["band"] == band and one["heads"]]
             shown += len(own)
@@ -136,20 +142,88 @@ def _fits(
     assert edges[-1][1] <= width
 
 
-def test_it_plays_once_and_rests(bare: Page) -> None:
-    bare.evaluate("begin(false)")
-    assert bare.evaluate(
-        "(film.advance(3000), [film.time.isPlaying, film.time.at < film.time.DRAW])"
-    )
-    found = bare.evaluate(
-        "(film.advance(1e5), [film.time.isPlaying, film.time.at, film.time.DRAW])"
-    )
-    assert found == [False, 9, 9]
-    assert bare.evaluate("done") == []
+BEGUN = "begin(false); "
+FLOWN = f"{BEGUN}film.advance(1e5); film.write(1); film.advance(1e5); "
+PLAYS = {  # what happens, and what there is then, one after the other
+    "once, and then it rests": [
+        (f"{BEGUN}film.advance(3000); [film.time.isPlaying, film.time.at < 9]", [True, True]),
+        ("film.advance(1e5); [film.time.isPlaying, film.time.at, film.time.DRAW]", [False, 9, 9]),
+        ("done", []),
+    ],
+    # 0.6 falls on the second of 0.5, 0.3, 0.2; another text that comes meanwhile is not it.
+    "until Python has gone on with the token that was drawn": [
+        (f"{FLOWN}[film.drawn, film.time.at, done]", [{"at": 0.6, "place": 1}, 11, ["off 8"]]),
+        ("film.advance(1e5); film.write(1); done", ["off 8"]),  # it waits where it is
+        ("[film.goesOn(coming(5, null)), film.goesOn(coming(5))]", [False, True]),
+        ("film.advance(16); done", ["off 8", "land 5"]),
+        ("[film.left, film.isGrown, film.flight, film.drawn]", [1, True, None, None]),
+        ("film.pause(); film.advance(1e5); film.time.isPlaying", False),
+    ],
+    "to where a person goes, but not while Python is at work": [
+        (f"{BEGUN}film.seek(3.5); [film.time.at, film.time.isPlaying, film.time.column]",
+         [3.5, False, 1]),
+        ("film.write(1); film.advance(1e5); film.seek(2); film.time.at", 11),
+        ("film.pause(); [film.left, film.time.isPlaying]", [1, True]),  # it lands first
+    ],
+    # A click just before the sentence typed for it comes; later a new one ends the writing.
+    "at once to where more is asked for, in a new sentence, too": [
+        (f"{BEGUN}film.advance(500); film.write(3); film.time.at === film.time.DRAW", True),
+        ("film.begin(spec, false); film.left", 3),
+        ("film.advance(1e5); film.goesOn(coming(4)); film.advance(16); [film.left, film.isGrown]",
+         [2, False]),  # it became one with the last
+        ("film.begin(spec, false); film.left", 0),
+    ],
+    # Nothing is random; it flies to its place, and all rests.
+    "until what is hidden is filled with the most likely, once": [
+        ("begin(false, 'hidden'); film.advance(1e5); [film.drawn, done, film.isFilled]",
+         [{"at": None, "place": 0}, ["off 7"], False]),
+        ("film.bring(coming(4)); film.advance(16);"
+         "[film.isFilled, film.time.isPlaying, film.left, done.length]", [True, False, 0, 1]),
+        ("film.begin(spec, false); [film.isFilled, film.left]", [False, 1]),
+    ],
+    # Token by token, whatever is most likely; each runs through the decoder alone.
+    "a text that is known as it came": [
+        ("begin(false, 'target', [0, 0, 1, 1, 1]); film.left === Infinity", True),
+        ("film.advance(1e5); [film.drawn, done]", [{"at": None, "place": 2}, ["off 9"]]),
+        ("film.bring(coming(5)); film.advance(16);"
+         "[film.isGrown, film.time.stage, film.left === Infinity]",
+         [True, {"kind": "embed", "band": 1, "column": -1}, True]),
+        ("film.advance(1e5); film.bring({run: {...coming(6).run, canGoOn: false}});"
+         "film.advance(16); film.left", 0),
+    ],
+    "and nothing moves where motion is reduced": [
+        ("begin(true); [film.time.at, film.time.isPlaying]", [9, False]),
+        ("film.write(2); film.advance(16); film.goesOn(coming(5)); film.advance(16); done",
+         ["off 8", "land 5"]),  # the first one at once
+        ("film.advance(600); done.length", 2),  # the next one after a rest
+        ("film.advance(200); done.length", 3),
+    ],
+}  # fmt: skip
+for goal in ("class", "vectors", "patches"):  # a picture, and models that say nothing
+    rests = f"begin(false, '{goal}'); film.advance(1e5);"
+    PLAYS[f"and nothing is drawn of {goal}"] = [
+        (f"{rests}[film.time.isPlaying, film.drawn, done.length]", [False, None, 0])
+    ]
+for spec, n_left in (
+    ("{refused: [4, 8], why_no_more: null}", 2),
+    ("{refused: null, why_no_more: 'full'}", 0),
+):
+    PLAYS[f"again or to its end after {spec}"] = [
+        (f"{BEGUN}film.advance(1e5); film.write(2); film.advance(1e5);"
+         "film.hear({refused: [4, 9], why_no_more: null}); film.flight !== null", True),
+        (f"film.hear({spec}); [film.flight, film.drawn, film.left]", [None, None, n_left]),
+        ("film.advance(1e5); done.length", 2 if n_left else 1),
+    ]  # fmt: skip
 
 
-def test_thirty_layers_play_no_longer_than_twelve(bare: Page) -> None:
-    took = bare.evaluate(
+@pytest.mark.parametrize("scenes", PLAYS.values(), ids=PLAYS)
+def test_it_plays(gallery: Gallery, scenes: list[tuple[str, Any]]) -> None:
+    for script, found in scenes:
+        assert gallery.evaluate(script) == found, script
+
+
+def test_thirty_layers_play_no_longer_than_twelve(gallery: Gallery) -> None:
+    took = gallery.evaluate(
         """[6, 12, 30].map((n) => {
           const time = new home.Timeline(Array(n).fill(0));
           for (let ms = 0; ; ms += 10) {
@@ -159,105 +233,6 @@ def test_thirty_layers_play_no_longer_than_twelve(bare: Page) -> None:
         })"""
     )
     assert took == pytest.approx([2000 + 6 * 560] + 2 * [2000 + 12 * 560], abs=10)
-
-
-def test_a_drawn_token_lands_once_python_has_gone_on_with_it(bare: Page) -> None:
-    """0.6 falls on the second of 0.5, 0.3, 0.2; another text that comes meanwhile is not it."""
-    bare.evaluate("begin(false); film.advance(1e5); film.write(1)")
-    bare.evaluate("film.advance(1e5)")
-    assert bare.evaluate("[film.drawn, film.time.at]") == [{"at": 0.6, "place": 1}, 11]
-    assert bare.evaluate("done") == ["off 8"], "asked for once"
-    bare.evaluate("film.advance(1e5); film.write(1)")
-    assert bare.evaluate("done") == ["off 8"], "it waits where it is"
-    assert bare.evaluate("film.goesOn(coming(5, null))") is False
-    assert bare.evaluate("film.goesOn(coming(5))") is True
-    bare.evaluate("film.advance(16)")
-    assert bare.evaluate("done") == ["off 8", "land 5"]
-    found = bare.evaluate("[film.left, film.isGrown, film.flight, film.drawn]")
-    assert found == [1, True, None, None], "each click counts"
-    bare.evaluate("film.pause(); film.advance(1e5)")
-    assert bare.evaluate("film.time.isPlaying") is False
-
-
-@pytest.mark.parametrize(
-    ("spec", "left"),
-    [({"refused": [4, 8], "why_no_more": None}, 2), ({"refused": None, "why_no_more": "full"}, 0)],
-)
-def test_what_cannot_stand_is_drawn_again_or_ends(
-    bare: Page, spec: dict[str, Any], left: int
-) -> None:
-    bare.evaluate("begin(false); film.advance(1e5); film.write(2); film.advance(1e5)")
-    bare.evaluate("film.hear({refused: [4, 9], why_no_more: null})")
-    assert bare.evaluate("film.flight !== null"), "of another token"
-    bare.evaluate("spec => film.hear(spec)", spec)
-    assert bare.evaluate("[film.flight, film.drawn, film.left]") == [None, None, left]
-    bare.evaluate("film.advance(1e5)")
-    assert bare.evaluate("done.length") == (2 if left else 1)
-
-
-def test_a_person_may_go_anywhere_but_while_python_is_at_work(bare: Page) -> None:
-    bare.evaluate("begin(false); film.seek(3.5)")
-    assert bare.evaluate("[film.time.at, film.time.isPlaying, film.time.column]") == [3.5, False, 1]
-    bare.evaluate("film.write(1); film.advance(1e5); film.seek(2)")
-    assert bare.evaluate("film.time.at") == 11
-    bare.evaluate("film.pause()")
-    assert bare.evaluate("[film.left, film.time.isPlaying]") == [1, True], "it lands first"
-
-
-def test_who_asks_for_more_does_not_wait_and_a_new_sentence_goes_on_with_it(bare: Page) -> None:
-    """A click just before the sentence typed for it comes; later a new one ends the writing."""
-    bare.evaluate("begin(false); film.advance(500); film.write(3)")
-    assert bare.evaluate("film.time.at === film.time.DRAW")
-    bare.evaluate("film.begin(spec, false)")
-    assert bare.evaluate("film.left") == 3
-    bare.evaluate("film.advance(1e5); film.goesOn(coming(4)); film.advance(16)")
-    assert bare.evaluate("[film.left, film.isGrown]") == [2, False], "it became one with the last"
-    bare.evaluate("film.begin(spec, false)")
-    assert bare.evaluate("film.left") == 0
-
-
-def test_what_is_hidden_is_filled_with_the_most_likely_once(bare: Page) -> None:
-    """Nothing is random; it flies to its place, and all rests."""
-    bare.evaluate("begin(false, 'hidden')")
-    bare.evaluate("film.advance(1e5)")
-    assert bare.evaluate("[film.drawn, done]") == [{"at": None, "place": 0}, ["off 7"]]
-    assert bare.evaluate("film.isFilled") is False
-    bare.evaluate("film.bring(coming(4)); film.advance(16)")
-    found = bare.evaluate("[film.isFilled, film.time.isPlaying, film.left, done.length]")
-    assert found == [True, False, 0, 1]
-    bare.evaluate("film.begin(spec, false)")
-    assert bare.evaluate("[film.isFilled, film.left]") == [False, 1]
-
-
-def test_a_text_that_is_known_is_written_as_it_came(bare: Page) -> None:
-    """Token by token, whatever is most likely; each runs through the decoder alone."""
-    bare.evaluate("begin(false, 'target', [0, 0, 1, 1, 1])")
-    assert bare.evaluate("film.left === Infinity")
-    bare.evaluate("film.advance(1e5)")
-    assert bare.evaluate("[film.drawn, done]") == [{"at": None, "place": 2}, ["off 9"]]
-    bare.evaluate("film.bring(coming(5)); film.advance(16)")
-    stage = bare.evaluate("[film.isGrown, film.time.stage, film.left === Infinity]")
-    assert stage == [True, {"kind": "embed", "band": 1, "column": -1}, True]
-    bare.evaluate("film.advance(1e5); film.bring({run: {...coming(6).run, canGoOn: false}})")
-    bare.evaluate("film.advance(16)")
-    assert bare.evaluate("film.left") == 0
-
-
-@pytest.mark.parametrize("goal", ["class", "vectors", "patches"])
-def test_a_picture_and_a_model_that_says_nothing_are_only_looked_at(bare: Page, goal: str) -> None:
-    bare.evaluate("goal => { begin(false, goal); film.advance(1e5); }", goal)
-    assert bare.evaluate("[film.time.isPlaying, film.drawn, done.length]") == [False, None, 0]
-
-
-def test_nothing_moves_under_reduced_motion(bare: Page) -> None:
-    bare.evaluate("begin(true)")
-    assert bare.evaluate("[film.time.at, film.time.isPlaying]") == [9, False]
-    bare.evaluate("film.write(2); film.advance(16); film.goesOn(coming(5)); film.advance(16)")
-    assert bare.evaluate("done") == ["off 8", "land 5"], "the first one at once"
-    bare.evaluate("film.advance(600)")
-    assert bare.evaluate("done.length") == 2, "the next one after a rest"
-    bare.evaluate("film.advance(200)")
-    assert bare.evaluate("done.length") == 3
 
 
 # Two layers of three heads over four rows, every weight another.
@@ -274,78 +249,77 @@ RUN = """([weights, mask, norms]) => {
 }"""
 
 
-def test_the_numbers_of_a_run_are_found_by_their_names(bare: Page) -> None:
+def run(gallery: Gallery, weights: np.ndarray = MADE, norms: object = (1.0,) * 20) -> None:
+    """There is a run of these weights."""
+    gallery.evaluate(RUN, [weights.ravel().tolist(), MASK.ravel().tolist(), norms])
+
+
+def test_the_numbers_of_a_run_are_found_by_their_names(gallery: Gallery) -> None:
     """Layer, head, query and key in this order; a mean over what is not named."""
     norms = np.arange(1, 21.0)
-    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
-    assert bare.evaluate("run.weight(1, 2, 3, 1)") == pytest.approx(MADE[1, 2, 3, 1])
-    rows = bare.evaluate(
-        "[run.row(3, {column: 1, head: 2}), run.row(3, {column: 1}), run.row(3, null)]"
-    )
+    run(gallery, norms=norms.tolist())
+    found = gallery.evaluate("[run.weight(1, 2, 3, 1), run.length(3, 2)]")
+    assert found == pytest.approx([MADE[1, 2, 3, 1], norms.reshape(5, 4)[3, 2] / 20])
+    focused = ("{column: 1, head: 2}", "{column: 1}", "null")
+    rows = gallery.evaluate(f"[{','.join(f'run.row(3, {focus})' for focus in focused)}]")
     expected = [MADE[1, 2, 3], MADE[1, :, 3].mean(axis=0), MADE[:, :, 3].mean(axis=(0, 1))]
     np.testing.assert_allclose(rows, expected, atol=1e-6)
-    assert bare.evaluate("run.length(3, 2)") == pytest.approx(norms.reshape(5, 4)[3, 2] / 20)
     for last in (0, 1):
         layer, head, key = np.unravel_index(MADE[: last + 1, :, 3].argmax(), (last + 1, 3, 4))
-        best = bare.evaluate(f"run.sharpest({list(range(last + 1))}, 3)")
+        best = gallery.evaluate(f"run.sharpest({list(range(last + 1))}, 3)")
         assert (best["column"], best["head"], best["key"]) == (layer, head, key)
     others = np.delete(MADE[:, :, 3], key, axis=-1).max()  # a row of several tokens is none of them
-    found = bare.evaluate(f"(run.spec.folded = [{key}], run.sharpest([0, 1], 3).value)")
+    found = gallery.evaluate(f"(run.spec.folded = [{key}], run.sharpest([0, 1], 3).value)")
     assert found == pytest.approx(others)
-    bare.evaluate("run.spec.folded = []")
+    gallery.evaluate("run.spec.folded = []")
     resting = (MADE[:, :, 1:, 0].mean(axis=-1) > 0.5).sum()
     known = {"row": 0, "resting": resting, "heads": 6, "isOne": False}
-    assert bare.evaluate("run.sink") == known
-    sunk = np.where(np.arange(4) == 0, 0.51, MADE)
-    bare.evaluate(RUN, [sunk.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
-    assert bare.evaluate("[run.sink.resting, run.sink.isOne]") == [6, True], "in all heads"
-    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), norms.tolist()])
-    part = bare.evaluate(
-        "(p => [p.asked, p.row(2, null), p.canGoOn, p.weight(1, 2, 2, 1)])(run.upTo(3))"
+    assert gallery.evaluate("run.sink") == known
+    found = gallery.evaluate(
+        "(p => [p.asked, p.canGoOn, p.weight(1, 2, 2, 1), ...p.row(2, null)])(run.upTo(3))"
     )
-    np.testing.assert_allclose(part[1], MADE[:, :, 2, :3].mean(axis=(0, 1)), atol=1e-6)
-    assert (part[0], part[2]) == (2, True)
-    assert part[3] == pytest.approx(MADE[1, 2, 2, 1])
+    mean = MADE[:, :, 2, :3].mean(axis=(0, 1))
+    assert found == pytest.approx([2, True, MADE[1, 2, 2, 1], *mean], abs=1e-6)
+    run(gallery, np.where(np.arange(4) == 0, 0.51, MADE))
+    assert gallery.evaluate("[run.sink.resting, run.sink.isOne]") == [6, True], "in all heads"
 
 
-def test_two_texts_share_their_rows_and_keep_apart(bare: Page) -> None:
+def test_two_texts_share_their_rows_and_keep_apart(gallery: Gallery) -> None:
     """Rows 0 and 1 of a source, 2 and 3 of a target, which attends to both in turn."""
-    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
-    bare.evaluate(
+    run(gallery)
+    found = gallery.evaluate(
         """() => {
             run.spec.bands = [{name: 'encoder', from: 0, to: 2}, {name: 'decoder', from: 2, to: 4}];
             run.spec.columns = [[0, 0], [1, 0]].map(([band, keys]) =>
                 ({title: 'x ', layer: 5, band, keys, n_heads: 3}));
+            return {
+                bands: [0, 1, 2, 3].map(row => run.bandOf(row)),
+                queries: [run.queryIn(3, 0), run.queryIn(2, 1), run.queryIn(0, 1)],
+                rows: [run.rowsOf(0), run.upTo(3).rowsOf(1)],
+                name: run.nameOf({column: 1, head: 2}),
+                later: [run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)],
+            };
         }"""
     )
-    assert bare.evaluate("[0, 1, 2, 3].map(row => run.bandOf(row))") == [0, 0, 1, 1]
-    np.testing.assert_allclose(bare.evaluate("run.row(1, null)"), MADE[0, :, 1].mean(axis=0))
-    np.testing.assert_allclose(bare.evaluate("run.row(3, null)"), MADE[1, :, 3].mean(axis=0))
-    assert bare.evaluate("[run.queryIn(3, 0), run.queryIn(2, 1), run.queryIn(0, 1)]") == [1, 2, 3]
-    assert bare.evaluate("[run.rowsOf(0), run.upTo(3).rowsOf(1)]") == [
-        {"from": 0, "to": 2},
-        {"from": 2, "to": 3},
-    ]
-    assert bare.evaluate("run.nameOf({column: 1, head: 2})") == "x L5 H2"
-    assert bare.evaluate("[run.isLater(0, 1), run.isLater(1, 0), run.isLater(1, 2)]") == [
-        True,
-        False,
-        False,
-    ]
+    rows = [{"from": 0, "to": 2}, {"from": 2, "to": 3}]
+    expected = {"bands": [0, 0, 1, 1], "queries": [1, 2, 3], "rows": rows, "name": "x L5 H2"}
+    assert found == {**expected, "later": [True, False, False]}
+    means = gallery.evaluate("[run.row(1, null), run.row(3, null)]")
+    np.testing.assert_allclose(means, [MADE[0, :, 1].mean(axis=0), MADE[1, :, 3].mean(axis=0)])
 
 
 @pytest.mark.parametrize("small_weights", [True, False])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_weight_has_one_colour_wherever_it_is_drawn(
-    bare: Page, theme: str, small_weights: bool
+    gallery: Gallery, theme: str, small_weights: bool
 ) -> None:
     """In small maps (heads to the right, layers down; masked cells are clear), in tiles, in words,
     and in heat maps of the browser and of Python."""
     colors = palette(theme, small_weights=small_weights)
     expected = along(colors.sequential, weight_shares(MADE, colors))
-    bare.evaluate(RUN, [MADE.ravel().tolist(), MASK.ravel().tolist(), [1.0] * 20])
+    run(gallery)
     group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
-    pixels, before, words, stops, atlas, legend = bare.evaluate(
+    pixels, before, words, stops, atlas, legend = gallery.evaluate(
         """async ([palette, weights, group]) => {
             const {plotlyWeights, weightColors, weightLegend} = await import('/kit/colors.js');
             const {atlas} = await import('/kit/atlas.js');
@@ -379,9 +353,9 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
     assert (unknown[MASK == 0] == 0).all(), "nothing is masked before it is known"
 
 
-def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) -> None:
+def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(gallery: Gallery) -> None:
     """Else there is no click; what fills a blank stays, too, until another run comes."""
-    found = bare.evaluate(
+    found = gallery.evaluate(
         """async () => {
             const {Tokens} = await import('/kit/parts/home/tokens.js');
             const tokens = new Tokens({look() {}, keep() {}, rest() {}});
@@ -389,7 +363,7 @@ def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) ->
             const bands = [{top: 0, height: 9}];
             const tall = {tokens: {x: 0, width: 9, font: 14}, height: 9};
             const flow = {...tall, bands, picture: null, next: {}};
-            const now = () => tokens.buttons.map(node => [node.textContent, node.className]);
+            const now = () => tokens.read().map(x => [x.label, x.isBlank, x.fill]);
             tokens.build({spec, n: 2}, flow, null);
             tokens.fill(1, 'z', false);
             const [before, filled] = [tokens.buttons[0].firstChild, now()];
@@ -404,7 +378,7 @@ def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(bare: Page) ->
             return {filled, again, next, last: now(), isThere};
         }"""
     )
-    filled = [["x", ""], ["z", "hl-blank hl-wrong"]]
-    blank = [["x", ""], ["[MASK]", "hl-blank"]]
+    filled = [["x", False, None], ["z", True, "wrong"]]
+    blank = [["x", False, None], ["[MASK]", True, None]]
     expected = {"filled": filled, "again": filled, "next": blank, "last": blank, "isThere": True}
     assert found == expected

@@ -168,6 +168,7 @@ export class Tokens {
     return this.buttons.map(({ ariaLabel, textContent, classList }) => ({
       label: ariaLabel ?? textContent,
       ...{ isQuery: classList.contains("hl-query"), isLater: classList.contains("hl-later") },
+      ...{ isBlank: classList.contains("hl-blank"), fill: fillOf(classList) },
     }));
   }
 
@@ -184,6 +185,11 @@ export class Tokens {
     node.replaceChildren(html("bdi", null, label));
     node.classList.add(isIt ? "hl-right" : "hl-wrong");
   }
+}
+
+/** @param {DOMTokenList} classes */
+function fillOf(classes) {
+  return ["right", "wrong"].find((name) => classes.contains(`hl-${name}`)) ?? null;
 }
 
 /**
