@@ -24,7 +24,7 @@ def kit_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def kit_profile(browser: Browser) -> Iterator[BrowserContext]:
     """What the browser has loaded of the kit it keeps from file to file."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context = browser.new_context(viewport=galleries.SIZE)
     yield context
     context.close()
 

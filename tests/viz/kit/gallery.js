@@ -114,7 +114,8 @@ const gallery = {
     const { default: part } = await lifetime.busy(import(`/kit/parts/${name}.js`));
     const ask = (question) => gallery.answer(question);
     const push = (message) => kept.push(message);
-    model = new Model({ push, load, ask, source: "Live" }, new Lifetime(signal));
+    const differs = (heads) => push({ changes: { differs: heads } });
+    model = new Model({ push, load, ask, differs, source: "Live" }, new Lifetime(signal));
     model.receive(told);
     Object.assign(globalThis, { model, instrument: part.render({ model, el, signal }) });
     await settled();

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, ViewportSize
 
 from viz.kit.files import PLOTLY, VIZ, component_style
 from viz.kit.part import Part, piece
@@ -18,6 +18,7 @@ from viz.kit.wire import themes_data
 PAGE = "<!doctype html><title>Gallery</title><link rel=stylesheet href=/live/live.css><body>"
 HOST = Path(__file__).with_suffix(".js")
 KINDS = {".js": "text/javascript", ".css": "text/css"}
+SIZE: ViewportSize = {"width": 1200, "height": 900}  # of its window
 OFFERED: dict[str, Any] = {}  # arrays of all parts that were shown, by id
 
 
@@ -104,6 +105,8 @@ class Gallery:
             self.page.goto(self.url)
             self.page.add_script_tag(url=f"{self.url}gallery.js", type="module")
             self.page.wait_for_function("'gallery' in globalThis")
+        if self.page.viewport_size != SIZE:
+            self.page.set_viewport_size(SIZE)
         self.page.unroute_all()
         self.page.emulate_media(color_scheme="light", reduced_motion="reduce")
         self.page.mouse.move(1, 1)

@@ -50,10 +50,11 @@ export class Controls {
       why ?? "Weights to the tokens of a word are summed, weights from them averaged";
   }
 
-  /** The view and the options that are chosen. */
+  /** The view and the options that are chosen, and why others cannot be. */
   read() {
-    const [tab, { hideFirst, mergeWords }] = [this.tabs.querySelector("fieldset"), this];
-    return wordsIn({ tab, hideFirst, mergeWords });
+    const { hideFirst, mergeWords } = this;
+    const [tab, why] = this.tabs.children;
+    return wordsIn({ tab, why, hideFirst, mergeWords });
   }
 
   /** Why tokens cannot be merged to words here; null when they can. */

@@ -147,6 +147,15 @@ export class Formula {
     for (const part of this.#parts)
       part.classList.toggle("hl-now", part.getAttribute("data-of") === stage);
   }
+
+  /** Its symbols and the numbers below them, and the steps whose terms are lit. */
+  read() {
+    const lit = this.#parts.filter((part) => part.classList.contains("hl-now"));
+    const [symbols, numbers] = Array.from(this.node.querySelectorAll("mtr"), ({ children }) =>
+      Array.from(children, ({ textContent }) => textContent),
+    );
+    return { symbols, numbers, lit: [...new Set(lit.map((part) => part.getAttribute("data-of")))] };
+  }
 }
 
 /**

@@ -215,8 +215,10 @@ export class Operands {
   /** What is on screen, by names: the numbers of the cell, and what is drawn of its vectors. */
   read() {
     const figures = Object.entries(this.#parts).map(([name, part]) => [name, part.read()]);
+    const terms = [...this.#values].map(([name, node]) => [name, node.previousElementSibling]);
     return {
       ...wordsIn({ title: this.title }),
+      terms: wordsIn(Object.fromEntries(terms)),
       numbers: wordsIn(Object.fromEntries(this.#values)),
       parts: Object.fromEntries(figures),
     };

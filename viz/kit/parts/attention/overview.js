@@ -123,10 +123,7 @@ export class Overview {
       this.#pointed = null;
       this.#grids = groups.map((group) => new Charted(this, group));
       const hasTitles = groups.length > 1;
-      const parts = this.#grids.map(({ group, grid }) => [
-        hasTitles ? html("h3", { class: "hl-grid-title" }, group.title) : null,
-        grid.node,
-      ]);
+      const parts = this.#grids.map(({ title, grid }) => [hasTitles ? title : null, grid.node]);
       this.pictures.replaceChildren(...parts.flat().filter((part) => part !== null));
     }
     this.#grids.forEach((grid, i) =>
@@ -154,7 +151,7 @@ export class Overview {
   }
 
   read() {
-    const grids = this.#grids.map(({ grid }) => grid.read());
+    const grids = this.#grids.map(({ title, grid }) => ({ ...wordsIn({ title }), ...grid.read() }));
     return { ...wordsIn({ says: this.caption }), grids };
   }
 }
@@ -173,6 +170,7 @@ class Charted {
   constructor(overview, group) {
     this.overview = overview;
     this.group = group;
+    this.title = html("h3", { class: "hl-grid-title" }, group.title);
     this.grid = new Grid("hl-overview", MARGIN, {
       point: (at) => this.#hover(at),
       pick: (at) => this.#click(at),

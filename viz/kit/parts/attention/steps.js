@@ -60,6 +60,11 @@ export class Steps {
     return text;
   }
 
+  /** Those that are offered, in words. */
+  read() {
+    return Array.from(this.buttons.querySelectorAll("label"), ({ textContent }) => textContent);
+  }
+
   /** Go through all of them, or stop. */
   play() {
     if (this.#stopPlaying) return this.stop();

@@ -169,10 +169,11 @@ export class MapView extends View {
 
   /** @override */
   read() {
-    const { steps, formula, legend, map, operands, heatMap } = this;
-    const words = { stage: steps.buttons.firstElementChild, does: steps.says, legend, says: map };
-    const shown = wordsIn({ ...words, formula: formula.node.firstElementChild });
-    return { ...shown, map: heatMap.read(), cell: operands.read() };
+    const { formula, legend, map, operands, heatMap } = this;
+    const { buttons, says: does } = this.steps;
+    const words = { stage: buttons.firstElementChild, does, legend, says: map };
+    const steps = { stages: this.steps.read(), formula: formula.read() };
+    return { ...wordsIn(words), ...steps, map: heatMap.read(), cell: operands.read() };
   }
 
   /** A long sentence gets the width for its map; the numbers then stand below the overview. */
