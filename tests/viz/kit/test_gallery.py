@@ -9,12 +9,13 @@ import pytest
 from tests.screen import MARKUP
 from tests.viz.kit.gallery import Gallery, near
 from tests.viz.kit.rows import Row
+from tests.viz.kit.rows.attention import ATTENTION
 from tests.viz.kit.rows.home import HOME
 from tests.viz.kit.rows.marks import MARKS
 from tests.viz.kit.rows.parts import PARTS
 
 KIT = Path("viz/kit")
-ROWS = MARKS | PARTS | HOME
+ROWS = MARKS | PARTS | ATTENTION | HOME
 
 
 def of(found: Any, wanted: Any) -> Any:  # noqa: ANN401

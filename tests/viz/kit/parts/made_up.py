@@ -6,15 +6,23 @@ key-value heads are shared there.
 There are no ids, no logits, no weights.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
-from model.trace import AttentionKind, AttentionRecord, Facts, Site, Stream, Trace
+from model.trace import AttentionKind, AttentionRecord, Facts, HeadGroup, Site, Stream, Trace
+from viz.kit.part import Part
+from viz.kit.parts.attention import STATE, OtherRun, attention_part
 
 SOURCE = ("Das", " <b>Tier</b>", " war", " zu", " müde", ".", "</s>")
 TARGET = ("<s>", "The", " animal", " was", " tired")
 N_LAYERS, N_HEADS, D_HEAD = 2, 4, 6
+CROSS = "target.cross_attn"
+LABELS = {  # as they are shown
+    name: [token.strip() for token in tokens]
+    for name, tokens in (("source", SOURCE), ("target", TARGET))
+}
 SOFTCAP, SINKS = 1.0, np.array([2.0, -1.0, 0.5, 3.0])
 
 
@@ -31,6 +39,20 @@ def two_streams(seed: int = 0) -> Trace:
             for layer in range(N_LAYERS)
         ),
     )
+
+
+def group_of(name: str) -> HeadGroup:
+    """A group of it."""
+    return two_streams().group(name)
+
+
+def attention(
+    trace: Trace | None = None, runs: Sequence[OtherRun] = (), **settings: object
+) -> Part:
+    """All its heads, or those of a run like it; with other runs a person may type one."""
+    chosen, takes_text = {**STATE, **settings}, bool(runs)
+    of = trace or two_streams()
+    return attention_part(of, "a key", "made-up", chosen, runs, takes_text=takes_text)
 
 
 def _record(random: np.random.Generator, site: Site) -> AttentionRecord:

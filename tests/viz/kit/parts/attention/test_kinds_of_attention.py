@@ -4,349 +4,209 @@ The run is made up: maps are not square, masks are per head, one scale is 1, tok
 """
 
 import dataclasses
-import re
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, Position, Route, expect
 
 from model.analysis.heads import measures, roles, strongest_pair
-from model.trace import AttentionRecord, HeadGroup
+from model.trace import AttentionRecord
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
-from tests.viz.harness import as_sent, at_rest, open_instrument, receive
-from tests.viz.kit.parts.made import attention_settings
-from tests.viz.kit.parts.made_up import D_HEAD, N_HEADS, SOURCE, TARGET, two_streams
-from viz.kit.parts.attention import ROLES, STAGES, OtherRun, attention_part
-from viz.kit.wire import stream_data
+from tests.viz.kit.gallery import Gallery
+from tests.viz.kit.parts import made_up
+from tests.viz.kit.parts.made_up import CROSS, LABELS, N_HEADS, N_LAYERS, group_of, two_streams
+from viz.kit.parts.attention import ROLES, STAGES, OtherRun
 
-KINDS = ["source.attn", "target.attn", "target.cross_attn"]
-CROSS = "target.cross_attn"
-PARTS = ".hl-formula [data-value]"
-SHOWN = """selector => Array.from(
-    document.querySelector(`${selector} .js-plotly-plot`).data[0].z, row => Array.from(row))"""
-LABELS = {name: stream_data(two_streams().stream(name))["labels"] for name in ("source", "target")}
+KINDS = ["source.attn", "target.attn", CROSS]
+GRIDS = f"All {N_LAYERS} layers"
+SCALES = {"product": "q·k", "weights": "attention weight (square root)", "output": "z"}
 
 
-def open_attention(page: Page, width: int = 1180, **changes: object) -> dict[str, Any]:
-    """Open the part on the made-up run, which takes no text; what it was sent."""
-    settings = attention_settings(**changes)
-    data = attention_part(two_streams(), "a key", "made-up", settings)
-    sent = as_sent(data)
-    open_instrument(page, sent, width=width)
-    wait_for(page, settings["view"])
-    return sent
+def opened(gallery: Gallery, width: int = 1180, **settings: object) -> dict[str, Any]:
+    """What the made-up run reads."""
+    gallery.show(made_up.attention(**settings), width)
+    return gallery.read()
 
 
-def wait_for(page: Page, view: str) -> None:
-    """Wait until a view is drawn."""
-    state = re.compile(f" {view} ")
-    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
+def values(shown: dict[str, Any]) -> np.ndarray:
+    """The numbers of a map that was read."""
+    return np.array(shown["values"], dtype=float)
 
 
-def shown(page: Page, view: str, part: str = "") -> np.ndarray:
-    """The values of a heat map."""
-    return np.array(page.evaluate(SHOWN, f".hl-view-{view} {part}"), dtype=float)
-
-
-def group_of(name: str) -> HeadGroup:
-    """A group of the made-up run."""
-    return two_streams().group(name)
-
-
-def masked(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Values as a map shows them: nothing where masked."""
-    return np.where(mask, values, np.nan)
+def same(found: dict[str, Any], expected: np.ndarray, mask: np.ndarray | None = None) -> None:
+    """A map shows these numbers, and none where masked."""
+    expected = expected if mask is None else np.where(mask, expected, np.nan)
+    assert values(found).shape == expected.shape
+    assert values(found) == pytest.approx(expected, abs=1e-5, nan_ok=True)
 
 
 def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
     """Every step of one head in float64, by its own scale, bias and mask."""
     q, k = record.q[head].astype(float), record.k[record.kv_head(head)].astype(float)
-    mask = record.mask_of(head)
-    bias = 0.0 if record.bias is None else record.bias[head]
-    scaled = q @ k.T * record.scale
+    biased = q @ k.T * record.scale + (0.0 if record.bias is None else record.bias[head])
     cap = record.softcap
-    scores = scaled + bias if cap is None else cap * np.tanh((scaled + bias) / cap)
-    found = {
-        "product": q @ k.T,
-        "scaled": scaled,
-        "biased": scaled + bias,
-        "capped": scores,
-        "masked": masked(scores, mask),
-        "sunk": masked(scores, mask),
-        "weights": masked(record.pattern[head], mask),
-        "output": record.z[head],
-    }
+    capped = biased if cap is None else cap * np.tanh(biased / cap)
+    masked = np.where(record.mask_of(head), capped, np.nan)
+    found = {"product": q @ k.T, "scaled": q @ k.T * record.scale, "biased": biased}
+    found |= {"capped": capped, "masked": masked, "sunk": masked}
+    found["weights"] = np.where(record.mask_of(head), record.pattern[head], np.nan)
+    found["output"] = record.z[head]
     return {name: found[name] for name in STAGES if name in ("product", "output", *record.stages)}
 
 
-@pytest.mark.parametrize("attention", KINDS)
-def test_every_stage_of_every_kind_is_the_trace_s(attention: str, bare: Page) -> None:
-    record = group_of(attention).records[1]
-    for stage, values in steps_of(record, 3).items():
-        open_attention(bare, attention=attention, layer=1, head=3, stage=stage)
-        found = shown(bare, "map")
-        assert found.shape == values.shape
-        assert found == pytest.approx(values, abs=1e-5, nan_ok=True), stage
-        expect(bare.locator(".hl-view-map .colorbar")).to_have_count(1)
-        lit = bare.locator(".hl-formula .hl-now").evaluate_all("x => x.map(y => y.dataset.of)")
-        assert set(lit) == {stage}
-    stages = bare.locator("input[name^=hl-stage]").evaluate_all("x => x.map(y => y.value)")
-    assert stages == list(steps_of(record, 3))
-
-
-BOX = "at => instrument.view.maps[1].heatMap.boxOf(...at)"
+# How far each label stands from the middle of its row.
 OFF = """() => {
-    const map = document.querySelector('.hl-view-map .hl-map');
-    const {yaxis} = map.querySelector('.js-plotly-plot')._fullLayout;
-    return [...map.querySelectorAll('.hl-tick-row')].map((text, i) =>
-        Math.abs(text.y.baseVal[0].value - 4 - yaxis._offset - yaxis.c2p(i)));
+    const {names, picture, boxOf} = instrument.view.heatMap;
+    return picture.rowLabels.map((_, i) => {
+        const {top, height} = instrument.view.heatMap.boxOf(i, 0);
+        return Math.abs(names.children[i].y.baseVal[0].value - 4 - top - height / 2);
+    });
 }"""
 
 
-def test_labels_stand_beside_their_rows_in_every_stage(bare: Page) -> None:
-    """The map is larger where no sums stand beside it; its labels stayed where they were."""
-    open_attention(bare, attention=KINDS[0], stage="weights")
-    for stage in ("product", "weights", "masked"):
-        bare.locator(f"input[name^=hl-stage][value={stage}]").click()
-        expect(bare.locator(".hl-formula .hl-now").first).to_have_attribute("data-of", stage)
-        at_rest(bare)
-        off = bare.evaluate(OFF)
-        assert off and max(off) < 1, stage
+@pytest.mark.parametrize("attention", KINDS)
+def test_every_stage_of_every_kind_is_the_trace_s(attention: str, gallery: Gallery) -> None:
+    """The map is larger where no sums stand beside it; its labels stay beside their rows."""
+    record = group_of(attention).records[1]
+    opened(gallery, attention=attention, layer=1, head=3)
+    for stage, expected in steps_of(record, 3).items():
+        gallery.evaluate("stage => instrument.set({stage})", stage)
+        view = gallery.read("view")
+        same(view["map"], expected)
+        assert view["map"]["scale"]["name"] == SCALES.get(stage, "score")
+        assert view["formula"]["lit"] == [stage]
+        is_unscaled = stage == "scaled" and attention == CROSS
+        assert (view["does"] == "Not scaled: times 1.") == is_unscaled
+        assert max(gallery.evaluate(OFF)) < 1, stage
+    usual = STAGES["scaled"][0], f"÷ √{made_up.D_HEAD}", f"/{made_up.D_HEAD}"
+    button, term, symbols = ("× 1", "× 1", "×1") if attention == CROSS else usual
+    words = {name: button if name == "scaled" else text for name, (text, _) in STAGES.items()}
+    assert view["stages"] == [words[name] for name in steps_of(record, 3)]
+    assert view["cell"]["terms"]["scaled"] == term
+    assert symbols in view["formula"]["symbols"]
 
 
-def place_in(grid: Locator, layer: int, head: int) -> Position:
-    """A place on the small map of a head, from the corner of its grid."""
-    outer, maps = grid.bounding_box(), grid.locator("image").bounding_box()
-    return {
-        "x": maps["x"] - outer["x"] + (head + 0.4) / N_HEADS * maps["width"],
-        "y": maps["y"] - outer["y"] + (layer + 0.4) / 2 * maps["height"],
-    }
+def place(gallery: Gallery, grid: int, layer: float, head: float) -> tuple[float, float]:
+    """Where the mouse is on the small map of a head, or beside all of them."""
+    maps = gallery.get_by_label(GRIDS).nth(grid).locator("image")
+    maps.scroll_into_view_if_needed()
+    box = maps.bounding_box()
+    x = box["x"] + (head + 0.4) / N_HEADS * box["width"]
+    return x, box["y"] + (layer + 0.4) / N_LAYERS * box["height"]
 
 
-def test_each_kind_has_its_grid_and_opens_its_heads(bare: Page) -> None:
-    open_attention(bare)
-    expect(bare.locator(".hl-grid-title")).to_have_text([group_of(x).title for x in KINDS])
-    grids = bare.locator(".hl-overview")
-    expect(grids).to_have_count(3)
+def test_each_kind_has_its_grid_and_opens_its_heads(gallery: Gallery) -> None:
+    heads = opened(gallery)["heads"]
+    assert [grid["title"] for grid in heads["grids"]] == [group_of(x).title for x in KINDS]
     for i, name in enumerate(KINDS):
-        frame = grids.nth(i).locator(".hl-frame:not(.hl-frame-hover)")
-        place = place_in(grids.nth(i), layer=1, head=2)
-        record = group_of(name).records[1]
-        grids.nth(i).hover(position=place)
+        record, title = group_of(name).records[1], f"{group_of(name).title} L1 H2"
+        gallery.mouse.move(*place(gallery, i, 1, 2))
         query, its_key = strongest_pair(record.pattern[2], record.site.kind)
         pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
-        caption = bare.locator(".hl-heads .hl-caption")
         role = roles(measures(record, two_streams().stream(record.queries).ids))[2]
         does = f" · {ROLES[role.name].text} {role.value:.2f}" if role else ""
-        told = f"{group_of(name).title} L1 H2{does} · strongest: {pair}"
-        expect(caption).to_contain_text(told)
-        bare.evaluate("instrument.redraw()")  # what is pointed at stays said
-        at_rest(bare)
-        expect(caption).to_contain_text(told)
-        is_aside = "first token and self left out" in caption.text_content()
-        assert is_aside == (record.site.kind == "self" and its_key not in (0, query))
-        grids.nth(i).click(position=place)
-        expect(bare.locator(".hl-title")).to_have_text(f"{group_of(name).title} L1 H2")
-        wait_for(bare, "map")
-        found = shown(bare, "map")
-        expected = masked(record.pattern[2], record.mask_of(2))
-        assert found == pytest.approx(expected, abs=1e-6, nan_ok=True)
-        expect(frame).to_be_visible()
-        visible = grids.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]")
-        expect(visible).to_have_count(1)
-    last = "kind => sent.at(-1)?.changes?.attention === kind && sent.at(-1).changes"
-    changes = bare.wait_for_function(last, arg=CROSS).json_value()
-    assert {"attention": CROSS, "layer": 1, "head": 2}.items() <= changes.items()
+        for what in ("", "instrument.redraw()"):  # what is pointed at stays said
+            gallery.evaluate(what)
+            said = gallery.read("")["heads"]["says"]
+            assert f"{title}{does} · strongest: {pair}" in said
+        is_aside = record.site.kind == "self" and its_key not in (0, query)
+        assert ("first token and self left out" in said) == is_aside
+        gallery.mouse.click(*place(gallery, i, 1, 2))
+        shown = gallery.read()
+        assert shown["title"] == title
+        same(shown["view"]["map"], record.pattern[2], record.mask_of(2))
+        framed = [grid["framed"] for grid in shown["heads"]["grids"]]
+        assert framed == [[1, 2] if i == j else None for j in range(len(KINDS))]
+    sent = gallery.sent()
+    assert (sent["attention"], sent["layer"], sent["head"]) == (CROSS, 1, 2)
 
 
-def test_the_chosen_head_stays_in_sight(bare: Page) -> None:
-    """Beside maps that are long, and among those that a phone shows in a box."""
-    bare.set_viewport_size({"width": 1280, "height": 720})
-    open_attention(bare, attention=CROSS, layer=1, head=2)
-    bare.add_style_tag(content="@media (min-width: 900px) { .hl-pictures { height: 3000px } }")
-    bare.evaluate("scrollTo(0, 1500)")
-    expect(bare.locator(".hl-title")).to_be_in_viewport()
-    bare.set_viewport_size({"width": 390, "height": 400})
-    open_attention(bare, 380, attention=CROSS, layer=1, head=2)
-    box = bare.locator(".hl-pictures").bounding_box()
-    frame = bare.locator(".hl-frame:not(.hl-frame-hover)[visibility=visible]").bounding_box()
-    assert box["height"] <= 0.45 * 400
-    assert box["y"] <= frame["y"]
-    assert frame["y"] + frame["height"] <= box["y"] + box["height"]
-
-
-def test_bars_and_keys_stay_in_their_grid(bare: Page) -> None:
-    """A bar opens a mean of its own kind; arrow keys move in the grid that has the focus."""
-    open_attention(bare)
-    grid = bare.locator(".hl-overview").nth(2)
-    grid.focus()
-    for pressed in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):
-        bare.keyboard.press(pressed)
-    expect(bare.locator(".hl-title")).to_have_text("Target cross-attention L1 H1")
-    grid.locator(".hl-bar").first.click()
-    wait_for(bare, "summary")
+def test_a_bar_opens_the_mean_of_its_own_kind(gallery: Gallery) -> None:
+    opened(gallery)
+    gallery.mouse.click(*place(gallery, 2, 0, N_HEADS - 0.2))
+    view = gallery.read("view")
     record = group_of(CROSS).records[0]
-    expected = masked(record.pattern.mean(axis=0), record.mask)
-    assert shown(bare, "summary") == pytest.approx(expected, abs=1e-6, nan_ok=True)
-    assert "all heads of L0" in bare.locator(".hl-view-summary .hl-caption").text_content()
+    same(view["maps"][0], record.pattern.mean(axis=0), record.mask)
+    assert "all heads of L0" in view["says"]
 
 
-def test_lines_and_tokens_of_two_streams(bare: Page) -> None:
-    pattern = group_of(CROSS).records[0].pattern[1]
-    open_attention(bare, attention=CROSS, view="lines", head=1, mass=0.5)
-    words = [text.split("  ")[0] for text in bare.locator(".hl-lines text").all_text_contents()]
-    assert words == LABELS["target"] + LABELS["source"]
-    ordered = -np.sort(-pattern, axis=1)
-    kept = (np.cumsum(ordered, axis=1) - ordered < 0.5 - 1e-9).sum()
-    expect(bare.locator(".hl-view-lines .hl-caption")).to_contain_text(f"{kept} lines")
-    open_attention(bare, attention=CROSS, view="sentence", head=1, token=3)
-    rows = bare.locator(".hl-sentence")
-    best = int(pattern[3].argmax())
-    weight = f"{LABELS['source'][best]} {pattern[3, best]:.3f}"
-    start = f"{LABELS['target'][3]} attends to: {weight}"
-    expect(rows.first).to_have_attribute("aria-label", re.compile("^" + re.escape(start)))
-    counts = [rows.nth(i).locator("g").count() for i in (0, 1)]
-    assert counts == [len(SOURCE), len(TARGET)]
-    rows.first.locator("g").nth(0).click()  # another key: its column, the same row
-    reader = int(pattern[:, 0].argmax())
-    start = f"What attends to {LABELS['source'][0]}: {LABELS['target'][reader]} "
-    expect(rows.last).to_have_attribute("aria-label", re.compile("^" + re.escape(start)))
+def test_the_chosen_head_stays_in_sight(gallery: Gallery) -> None:
+    """Beside maps that are long, and among those that a phone shows in a box."""
+    gallery.set_viewport_size({"width": 1280, "height": 720})
+    opened(gallery, attention=CROSS, layer=1, head=2)
+    gallery.evaluate("instrument.overview.pictures.style.height = '3000px'; scrollTo(0, 1500)")
+    top = gallery.evaluate("instrument.title.getBoundingClientRect().top")
+    assert 0 <= top < 720
+    gallery.set_viewport_size({"width": 390, "height": 400})
+    opened(gallery, 380, attention=CROSS, layer=1, head=2)
+    box = gallery.evaluate("instrument.overview.pictures.getBoundingClientRect().toJSON()")
+    frame = gallery.locator("[visibility=visible]").bounding_box()
+    assert box["height"] <= 0.45 * 400
+    assert box["top"] <= frame["y"]
+    assert frame["y"] + frame["height"] <= box["bottom"]
 
 
-def test_an_unscaled_head_is_said_to_be(bare: Page) -> None:
-    open_attention(bare, attention=CROSS, stage="scaled")
-    expect(bare.locator("input[name^=hl-stage][value=scaled] + span")).to_have_text("× 1")
-    expect(bare.locator(".hl-view-map .hl-caption").first).to_have_text("Not scaled: times 1.")
-    expect(bare.locator("[data-term=scaled]")).to_have_text("× 1")
-    assert bare.locator("math[data-stage=scaled] msqrt").count() == 0
-    open_attention(bare, attention="source.attn", stage="scaled")
-    expect(bare.locator("input[name^=hl-stage][value=scaled] + span")).to_have_text("÷√d")
-    expect(bare.locator("[data-term=scaled]")).to_have_text(f"÷ √{D_HEAD}")
-    assert bare.locator("math[data-stage=scaled] msqrt").count() == 1
-
-
-def attribute(page: Page, i: int, name: str) -> str:
-    """A data attribute of a part of the formula."""
-    return page.locator(PARTS).nth(i).get_attribute(f"data-{name}")
-
-
-def test_one_of_several_runs_is_compared_with(bare: Page) -> None:
+def test_one_of_several_runs_is_compared_with(gallery: Gallery) -> None:
     runs = [OtherRun(two_streams(), "1", "the same"), OtherRun(two_streams(1), "2", "other")]
-    settings = attention_settings(attention=CROSS, view="compare", against="sentence", head=2)
-    data = attention_part(two_streams(), "a key", "made-up", settings, runs, takes_text=True)
-    open_instrument(bare, as_sent(data), width=1180)
-    wait_for(bare, "compare")
-    assert np.nanmax(np.abs(shown(bare, "compare", "section:nth-child(3)"))) == 0
-    bare.get_by_label("Run").select_option("other")
-    expect(bare.locator(".hl-view-compare h3").nth(1)).to_have_text("other")
-    expect(bare.locator(".hl-view-compare h3").nth(2)).to_have_text(re.compile(" − other$"))
+    settings = {"attention": CROSS, "view": "compare", "against": "sentence", "head": 2}
+    gallery.show(made_up.attention(two_streams(), runs, **settings), 1180)
+    assert np.nanmax(np.abs(values(gallery.read("view")["maps"][2]))) == 0
+    gallery.get_by_label("Run").select_option("other")
+    maps = gallery.read("view")["maps"]
+    assert maps[1]["title"] == "other" and maps[2]["title"].endswith(" − other")
     first, second = (two_streams(seed).group(CROSS).records[0] for seed in (0, 1))
-    at_rest(bare)
     both = first.pattern[2], second.pattern[2]
-    for i, values in enumerate((*both, both[0] - both[1]), start=1):
-        found = shown(bare, "compare", f"section:nth-child({i})")
-        assert found == pytest.approx(masked(values, first.mask), abs=1e-6, nan_ok=True)
+    for found, expected in zip(maps, (*both, both[0] - both[1]), strict=True):
+        same(found, expected, first.mask)
 
 
-def test_a_view_that_does_not_apply_is_shown_disabled_and_says_why(bare: Page) -> None:
-    part = attention_part(two_streams(), "a key", "made-up", attention_settings(view="compare"))
-    data = as_sent(part)
-    for view in data["spec"]["views"]:
-        if view["name"] == "compare":
-            view["why"] = "there is one head alone."
-    open_instrument(bare, data, width=1180)
-    wait_for(bare, "map")
-    expect(bare.locator("input[name^=hl-view][value=compare]")).to_be_disabled()
-    label = bare.locator("label:has(input[name^=hl-view][value=compare])")
-    expect(label).to_have_attribute("title", "there is one head alone.")
-    expect(bare.locator(".hl-instrument > * > [data-why]")).to_have_text(
-        "Compare: there is one head alone."
-    )
-
-
-def test_a_cell_masked_by_hand_changes_its_row_alone(bare: Page) -> None:
+def test_a_cell_masked_by_hand_changes_its_row_alone(gallery: Gallery) -> None:
     """Of a map that is not square; a second click lets it be attended to again."""
     record = group_of(CROSS).records[1]
-    open_attention(bare, attention=CROSS, layer=1, head=3, view="whatif", change="cells")
+    opened(gallery, attention=CROSS, layer=1, head=3, view="whatif", change="cells")
     row, column = 2, int(record.pattern[3, 2].argmax())
     mask = np.broadcast_to(record.mask_of(3), record.pattern.shape[1:]).copy()
-    for expected_edits in (f"{row}-{column}", ""):
+    for edits in (f"{row}-{column}", ""):
         mask[row, column] ^= True
-        expected = dataclasses.replace(record, mask=mask).pattern_of(3)
-        map_ = bare.locator(".hl-view-whatif section:nth-child(2) .hl-map")
-        map_.scroll_into_view_if_needed()
-        place, box = map_.bounding_box(), bare.evaluate(BOX, [row, column])
-        bare.mouse.click(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
-        bare.wait_for_function("edits => instrument.settings.flipped === edits", arg=expected_edits)
-        at_rest(bare)
-        found = shown(bare, "whatif", "section:nth-child(2)")
-        assert found == pytest.approx(masked(expected, mask), abs=1e-5, nan_ok=True)
+        gallery.point_at("view.maps.1.heatMap", row, column)
+        gallery.mouse.down()
+        gallery.mouse.up()
+        changed = dataclasses.replace(record, mask=mask).pattern_of(3)
+        same(gallery.read("view")["maps"][1], changed, mask)
+        assert gallery.sent()["flipped"] == edits
 
 
-def test_exports_name_the_kind_and_both_streams(bare: Page) -> None:
-    open_attention(bare, attention=CROSS, layer=1, head=2)
-    record = group_of(CROSS).records[1]
-    file = download(bare, bare.get_by_role("button", name="CSV"))
+def test_exports_name_the_kind_and_both_streams(gallery: Gallery) -> None:
+    opened(gallery, attention=CROSS, layer=1, head=2)
+    file = download(gallery.page, gallery.get_by_role("button", name="CSV"))
     assert file.suggested_filename == "headlight-target-cross-attn-l1-h2-weights.csv"
     header, *rows = csv_rows(content(file))
-    assert header[0] == "query (target) \\ key (source)"
-    assert header[1:] == [f"{i} {label}" for i, label in enumerate(LABELS["source"])]
-    assert [row[0] for row in rows] == [f"{i} {label}" for i, label in enumerate(LABELS["target"])]
-    values = np.array([row[1:] for row in rows], float)
-    assert values == pytest.approx(record.pattern[2], abs=1e-6)
-    file = download(bare, bare.get_by_role("button", name="SVG"))
+    numbered = {side: [f"{i} {word}" for i, word in enumerate(LABELS[side])] for side in LABELS}
+    assert header == ["query (target) \\ key (source)", *numbered["source"]]
+    assert [row[0] for row in rows] == numbered["target"]
+    numbers = np.array([row[1:] for row in rows], float)
+    assert numbers == pytest.approx(group_of(CROSS).records[1].pattern[2], abs=1e-6)
+    file = download(gallery.page, gallery.get_by_role("button", name="SVG"))
     text = content(file).decode()
     assert "Target cross-attention L1 H2" in text
-    assert all(" ".join(LABELS[name][2:5]) in text for name in LABELS)
+    assert all(" ".join(words[2:5]) in text for words in LABELS.values())
 
 
-def test_an_echo_does_not_take_the_word_of_a_lost_app_away(bare: Page) -> None:
+def test_an_echo_does_not_take_the_word_of_what_is_missing_away(gallery: Gallery) -> None:
     """Python answers the head that came before, which is still on screen."""
-    before = open_attention(bare, attention=CROSS, layer=1, head=1)
-
-    def cut(route: Route) -> None:
-        route.abort()
-
-    bare.route("**/kit/arrays/**", cut)
-    bare.evaluate("() => instrument.set({layer: 0, head: 2})")
-    alert = bare.locator(".hl-error")
-    expect(alert).to_contain_text("The app does not answer")
-    receive(bare, before)
-    bare.wait_for_timeout(100)  # it would be drawn by then
-    expect(alert).to_contain_text("The app does not answer")
-    expect(bare.locator(".hl-title")).to_contain_text("L1 H1")
-    bare.unroute("**/kit/arrays/**", cut)
+    opened(gallery, attention=CROSS, layer=1, head=1)
+    gallery.route("**/kit/arrays/**", lambda route: route.fulfill(body=b""))
+    gallery.evaluate("instrument.set({layer: 0, head: 2})")
+    for echo in (None, made_up.attention(attention=CROSS, layer=1, head=1)):
+        if echo:
+            gallery.receive(echo)
+        shown = gallery.read()
+        assert "0 bytes came instead of" in shown["alert"]
+        assert shown["title"] == "Target cross-attention L1 H1"
 
 
-# --- words that hold for what is shown ------------------------------------------------------------
-
-
-def test_a_row_that_may_attend_to_nothing_is_not_said_to_sum_to_one(bare: Page) -> None:
-    """As with padding on the left; another mask than any that comes with a model here."""
-    trace = two_streams()
-    record = trace.attention[0]
-    mask, pattern = record.mask.copy(), record.pattern.copy()
-    mask[:2] = False
-    pattern[:, :2] = 0
-    emptied = dataclasses.replace(record, mask=mask, pattern=pattern)
-    trace = dataclasses.replace(trace, attention=(emptied, *trace.attention[1:]))
-    for view, words in (
-        ("map", "sum to one. Of 2 rows that may attend to nothing, zeros."),
-        ("summary", "Rows sum to one. 2 may attend to nothing and are zero."),
-    ):
-        settings = attention_settings(attention="source.attn", view=view)
-        data = attention_part(trace, view, "made-up", settings)
-        open_instrument(bare, as_sent(data), width=1180)
-        wait_for(bare, view)
-        expect(bare.locator(f".hl-view-{view} .hl-caption").first).to_contain_text(words)
-
-
-def test_a_masked_weight_is_said_to_be_masked(bare: Page) -> None:
-    open_attention(bare, attention="target.attn", view="summary", over="layer")
-    bare.locator(".hl-view-summary .hl-map").scroll_into_view_if_needed()
-    box = bare.evaluate("instrument.view.maps[0].heatMap.boxOf(0, 4)")
-    place = bare.locator(".hl-view-summary .hl-map").bounding_box()
-    bare.mouse.move(place["x"] + box["left"] + 5, place["y"] + box["top"] + 5)
-    bare.wait_for_function("instrument.said.endsWith(': masked: it comes later')")
+def test_a_masked_weight_is_said_to_be_masked(gallery: Gallery) -> None:
+    opened(gallery, attention="target.attn", view="summary", over="layer")
+    gallery.point_at("view.maps.0.heatMap", 0, 4)
+    gallery.wait_for_function("instrument.said.endsWith(': masked: it comes later')")
