@@ -57,7 +57,7 @@ def steps_of(record: AttentionRecord, head: int) -> dict[str, np.ndarray]:
 
 # How far each label stands from the middle of its row.
 OFF = """() => {
-    const {names, picture, boxOf} = instrument.view.heatMap;
+    const {names, picture} = instrument.view.heatMap;
     return picture.rowLabels.map((_, i) => {
         const {top, height} = instrument.view.heatMap.boxOf(i, 0);
         return Math.abs(names.children[i].y.baseVal[0].value - 4 - top - height / 2);
