@@ -29,6 +29,8 @@ STACKS = {
     "encoder_decoder": ("encoder", "decoder"),
     "vision": ("encoder",),
 }
+# What a model raises that is run in a way it was not written for.
+UNRUN = (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError)
 CONTEXT = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length")
 
 
@@ -53,6 +55,11 @@ def adopt(inner: Any, pictures: Pictures | None = None) -> AdoptedModel:  # noqa
         ) from None
     kind = _kind(inner, watched)
     anatomy = anatomy_of(inner, watched, STACKS[kind])
+    if len(anatomy.stacks) < len(STACKS[kind]):
+        raise ValueError(
+            f"{type(inner).__name__} has one stack of layers that attend, and its config says "
+            "is_encoder_decoder; use the file that the model was saved with"
+        )
     readout = _readout(inner, anatomy, watched)
     facts = replace(
         _facts(inner, kind, anatomy, watched),
@@ -82,7 +89,7 @@ def _is_chain(model: AdoptedModel, watched: Watched, given: Tensor) -> bool:
     before = Editor(Edit(f"{last.address}.resid_pre", lambda value: last.call.given))
     try:
         output = model(given, tap=attach(before), first=len(model.anatomy.blocks) - 1)
-    except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError):
+    except UNRUN:
         return False
     return relative_error(to_numpy(output), to_numpy(output_of(watched.output))) < SAME
 
@@ -92,7 +99,10 @@ def _resumes(model: AdoptedModel, watched: Watched) -> bool:
     """Whether keys and values are all that it keeps of earlier tokens, by what it then says."""
     ids = sample(model.inner)["input_ids"]
     cache = KVCache(model.config, WATCHED, device=model.device, dtype=model.dtype)
-    parts = [model(part, cache=cache) for part in ids.split(2, dim=1)]
+    try:
+        parts = [model(part, cache=cache) for part in ids.split(2, dim=1)]
+    except UNRUN:  # what is added to its scores may be of its own cache, as Doge's is
+        return False
     expected = to_numpy(output_of(watched.output))
     return relative_error(to_numpy(torch.cat(parts, dim=1)), expected) < SAME
 

@@ -34,7 +34,8 @@ def odd_weights(weights: Named) -> Iterator[Finding]:
     drawn = []
     for same in _by_place({name: x for name, x in weights.items() if name not in broken}):
         are_matrices = all(x.ndim == 2 and min(x.shape) >= SMALLEST for x in same.values())
-        left = [name for name in same if ends[name][0] == ends[name][1]]
+        several = [name for name, x in same.items() if x.numel() > 1]  # one is always the same
+        left = [name for name in several if ends[name][0] == ends[name][1]]
         counts = Counter(ends[name][0] for name in left)
         few = [x for x in left if are_matrices or 2 * counts[ends[x][0]] <= len(same)]
         if few:

@@ -136,12 +136,36 @@ VISION: dict[str, tuple[str, str, dict[str, Any]]] = {
         **PICTURE, "num_register_tokens": 2}),
     "deit": ("DeiTConfig", "DeiTForImageClassification", WIDE_PICTURE),
 }  # fmt: skip
+# Models that are tried by what their folders say, and by opening them.
+IN_FOLDERS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "apertus": ("ApertusConfig", "ApertusForCausalLM", {**WIDE, "num_key_value_heads": 2}),
+    "blenderbot": ("BlenderbotConfig", "BlenderbotForConditionalGeneration", BART),
+    "cohere2": ("Cohere2Config", "Cohere2ForCausalLM", {
+        **WIDE, "num_key_value_heads": 2, "pad_token_id": 0, "sliding_window": 4}),
+    "deepseek_v2": ("DeepseekV2Config", "DeepseekV2ForCausalLM", {
+        **WIDE, "q_lora_rank": 8, "kv_lora_rank": 6, "v_head_dim": 5, "qk_rope_head_dim": 4,
+        "qk_nope_head_dim": 6, "n_routed_experts": 4, "n_group": 1, "topk_group": 1,
+        "num_experts_per_tok": 2, "moe_intermediate_size": 12, "first_k_dense_replace": 1}),
+    "doge": ("DogeConfig", "DogeForCausalLM", GROUPED),
+    "ernie": ("ErnieConfig", "ErnieForMaskedLM", WIDE),
+    "eurobert": ("EuroBertConfig", "EuroBertForMaskedLM", {
+        **WIDE, "num_key_value_heads": 2, "pad_token_id": 0}),
+    "gpt_bigcode": ("GPTBigCodeConfig", "GPTBigCodeForCausalLM", {
+        "vocab_size": VOCAB, "n_embd": D, "n_layer": 3, "n_head": 4, "n_positions": 48}),
+    "gemma": ("GemmaConfig", "GemmaForCausalLM", GROUPED),
+    "phimoe": ("PhimoeConfig", "PhimoeForCausalLM", {
+        **WIDE, "num_key_value_heads": 2, "pad_token_id": 0, "num_local_experts": 4}),
+    "umt5": ("UMT5Config", "UMT5ForConditionalGeneration", {
+        "vocab_size": VOCAB, "d_model": D, "d_kv": 6, "num_heads": 4, "d_ff": 40, "num_layers": 3,
+        "num_decoder_layers": 2}),
+}  # fmt: skip
 FAMILIES = {**DECODERS, **ENCODERS, **ENCODER_DECODERS, **VISION}
+EVERY = {**FAMILIES, **HYBRIDS, **LENGTHS, **UNEVEN, **IN_FILES, **IN_FOLDERS}
 
 
 def build(family: str, seed: int = 7, **changes: object) -> Any:  # noqa: ANN401
     """A model of a family, the weights of a seed; no weight is left at zero or one."""
-    config_name, model_name, sizes = (FAMILIES | HYBRIDS | LENGTHS | UNEVEN | IN_FILES)[family]
+    config_name, model_name, sizes = EVERY[family]
     torch.manual_seed(seed)
     config = getattr(hf, config_name)(**{**ENDS, **sizes, **changes})
     model = getattr(hf, model_name)._from_config(config, attn_implementation="eager")

@@ -173,6 +173,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "less than no context": (_config(n_positions=-1), "config.json: n_positions is -1; it must be"),
     "no neurons": (_config(n_inner=-1), "config.json: n_inner is -1; it must be a whole number"),
+    "two stacks": (_config(is_encoder_decoder=True), "has one stack of layers that attend, and"),
     "activation": (_config(activation_function="zork"), "activation_function is 'zork', which tr"),
     "too deep": (_config(n_layer=10**6), "means 1,000,000 layers, and its weights are"),
     "far too deep": (_config(encoder_layers=10**6), "means 1,000,000 layers, and its weights are"),
