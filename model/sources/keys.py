@@ -35,23 +35,32 @@ WITHOUT_EFFECT = (
      "what else is kept"),
     (r"_?attn_implementation.*|_?(use_)?flash_attn.*|pretraining_tp|reference_compile"
      r"|gradient_checkpointing|chunk_size_feed_forward|use_reentrant.*|reorder_and_upcast_attn"
-     r"|deterministic_flash_attn|mamba_chunk_size", "how, not what is computed"),
+     r"|deterministic_flash_attn|mamba_chunk_size|inference_runner|validate_runner_input"
+     r"|pad_key_length|pre_allocate_kv_cache|max_batch_size", "how, not what is computed"),
     (r".*(dropout|pdrop|drop_path|layerdrop|router_jitter).*|.*init(ializer)?_.*|.*xavier_init"
      r"|label_smoothing|sparse_pred.*|.*(aux|z)_loss.*|neftune_.*|replacing_rate|save_step|student_.*_layers|layers_to_keep"
      r"|repad_logits_with_grad|ignore_index"
      r"|layerscale_value|linear_(a_log|dt)_(min|max)|sinusoidal_pos_embds", "of training alone"),
-    (r".*_token_ids?|.*_token_index|tokenizer_class|prefix|task_specific_params|finetuning_task"
-     r"|force_bos_token_to_be_generated", "of the tokenizer, or of how a text is written"),
+    (r".*_token_ids?|.*_token_index|mask_token|tokenizer_class|prefix|task_specific_params"
+     r"|finetuning_task|force_bos_token_to_be_generated",
+     "of the tokenizer, or of how a text is written"),
     (r"n_ctx|n_positions|extra_pos_embeddings|seq_len(gth)?|max_(seq_len(gth)?|sequence_length)"
      r"|model_max_length", "how long a text may be"),
     (r"ep_size|seq_aux|num_steps|custom_pipelines|num_mtp_modules|use_mtp", "of training"),
     (r"directionality|pooler_.*|summary_.*|classifier_.*|num_labels|problem_type"
-     r"|predict_special_tokens|num_nextn_predict_layers|mtp_.*"
+     r"|pool_act|predict_special_tokens|num_nextn_predict_layers|mtp_.*"
      r"|encoder_stride|apply_layernorm|num_logits_to_keep", "of parts that are not shown"),
 )  # fmt: skip
 WITHOUT = re.compile("|".join(pattern for pattern, _ in WITHOUT_EFFECT))
 # What the library's masks take, outside of the sources of a family whose class declares it.
 OF_MASKS = {"attention_chunk_size"}
+# Keys that a class reads and does not follow: for other attention than the one here, which is given
+# its mask; or since it takes two experts, one by one.
+UNFOLLOWED = {
+    "gemma": {"use_bidirectional_attention"},
+    "gemma2": {"use_bidirectional_attention"},
+    "phimoe": {"num_experts_per_tok"},
+}
 # What a model does anyway: by a name that its config or its rotation has for the same,
 SAME = {
     "n_embd": "hidden_size", "n_head": "num_attention_heads", "n_layer": "num_hidden_layers",
@@ -73,10 +82,22 @@ NEUTRAL: dict[str, object] = {
     "partial_rotary_factor": 1, "position_embedding_type": "absolute", "block_use_swiglu": True,
     "use_pos_enc": True, "mlp_type": "default", "norm_type": "layer_norm",
     "scale_attn_weights": True, "normalization_function": "rmsnorm",
+    "rotary_scaling_factor": 1,
 }  # fmt: skip
 # or because all of the family do.
 OF_FAMILY: dict[str, dict[str, object]] = {
+    "apertus": {"qk_norm": True},
     "bart": {"normalize_embedding": True},
+    "blenderbot": {
+        "normalize_before": True, "add_final_layer_norm": True,
+        "do_blenderbot_90_layernorm": True, "layernorm_variant": "prelayernorm",
+    },
+    "cohere2": {
+        "order_of_interleaved_layers": "local_attn_first", "position_embedding_type": "rope_gptj",
+        "rotary_pct": 1, "use_embedding_sharing": True, "use_gated_activation": True,
+        "use_parallel_block": True, "use_parallel_embedding": True, "layer_switch": 4,
+    },
+    "deepseek_v2": {"scoring_func": "softmax", "moe_layer_freq": 1},
     "marian": {"static_position_embeddings": True},
     "mbart": {
         "normalize_embedding": True, "normalize_before": True, "add_final_layer_norm": True,
@@ -91,6 +112,7 @@ OF_FAMILY: dict[str, dict[str, object]] = {
         "scoring_func": "sigmoid", "use_qk_norm": True, "qk_norm_type": "per_layer",
         "use_routing_bias": True,
     },
+    "umt5": {"scalable_attention": True},
     "starcoder2": {"activation_function": "gelu"},  # in the published ones, beside hidden_act
 }  # fmt: skip
 WINDOWS, GATE = ("sliding_window", "max_window_layers"), "use_sliding_window"
@@ -159,8 +181,10 @@ def _unknown(said: Mapping[str, Any], config: Any, read: Read) -> Iterator[str]:
     """The keys, each with its value, that a config keeps beside what its class declares."""
     kept, rotation = vars(config), vars(config).get("rope_parameters") or {}
     declared = {field.name: field for field in fields(config)}
-    heard = read.own | {*config.attribute_map, *config.attribute_map.values()}
+    names = type(config).attribute_map  # of the class: a file may say the same key
+    heard = read.own | {*names, *names.values()}
     heard |= (read.near | OF_MASKS) & declared.keys()
+    heard -= UNFOLLOWED.get(config.model_type, set())
     for key in (key for key in said if key in kept):
         if isinstance(said[key], dict) and hasattr(kept[key], "model_type"):  # of a part
             yield from _unknown(said[key], kept[key], read | _read([kept[key]], OF_CONFIG))

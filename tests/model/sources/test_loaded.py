@@ -15,6 +15,7 @@ from model.sources.transformers import load
 from tests.model.adopted.families import (
     FAMILIES,
     HYBRIDS,
+    IN_FOLDERS,
     LENGTHS,
     UNEVEN,
     build,
@@ -98,7 +99,7 @@ def test_a_damage_is_named_or_said_to_be_unseen(damage: str, trained: Path, tmp_
     assert model.report[-1].text.startswith("cannot be seen from the files alone: weights exch")
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS, *LENGTHS, *UNEVEN])
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS, *LENGTHS, *UNEVEN, *IN_FOLDERS])
 def test_all_that_is_found_of_a_random_model_is_that(family: str, tmp_path: Path) -> None:
     build(family).save_pretrained(tmp_path)
     model = load(tmp_path, "cpu")
@@ -169,6 +170,14 @@ SAID: dict[str, tuple[str, dict[str, Any], str]] = {
     "declared and not read": ("gpt_oss", {"hidden_act": "relu"}, "hidden_act 'relu', which GptOss"),
     "asked whether it is there": ("bert", {"embedding_size": 9}, "embedding_size 9, which Bert"),
     "read by another class": ("gemma4", {"hidden_act": "relu"}, "hidden_act 'relu', which Gemma4"),
+    "read for another attention": (
+        "gemma", {"use_bidirectional_attention": True}, "use_bidirectional_attention True, which",
+    ),
+    "the same, undeclared": (
+        "gemma2", {"use_bidirectional_attention": True}, "use_bidirectional_attention True, which",
+    ),
+    "read and not followed": ("phimoe", {"num_experts_per_tok": 3}, "num_experts_per_tok 3, which"),
+    "a name of the library's own": ("llama", {"attribute_map": "x"}, "attribute_map 'x', which Ll"),
     "rotation": ("gpt2", {"rope_theta": 10000.0}, "rope_theta 10000.0, which GPT2LMHeadModel"),
     "another base": ("llama", {"rope_theta": 5.0}, "rope_theta 5.0 beside another rotation, wh"),
     "the same base": ("llama", {"rope_theta": 10000}, ""),
@@ -221,6 +230,23 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
              "extra_pos_embeddings": 2, "force_bos_token_to_be_generated": True},
     "marian": {"normalize_embedding": False, "static_position_embeddings": True,
                "extra_pos_embeddings": 58101, "add_bias_logits": False},
+    "apertus": {"qk_norm": True, "post_norm": False},
+    "blenderbot": {"add_final_layer_norm": True, "do_blenderbot_90_layernorm": True,
+                   "extra_layer_norm": False, "layernorm_variant": "prelayernorm",
+                   "normalize_before": True, "normalize_embedding": False},
+    "cohere2": {"cache_implementation": "hybrid", "layer_switch": 4, "rotary_pct": 1.0,
+                "order_of_interleaved_layers": "local_attn_first",
+                "position_embedding_type": "rope_gptj", "use_embedding_sharing": True,
+                "use_gated_activation": True, "use_parallel_block": True,
+                "use_parallel_embedding": True},
+    "deepseek_v2": {"ep_size": 1, "moe_layer_freq": 1, "scoring_func": "softmax", "seq_aux": True,
+                    "topk_method": "greedy", "aux_loss_alpha": 0.001, "pretraining_tp": 1},
+    "ernie": {"pool_act": "tanh"},
+    "eurobert": {"clip_qkv": None, "mask_token": "<|mask|>", "mask_token_id": 3},
+    "gpt_bigcode": {"inference_runner": 0, "max_batch_size": None, "pad_key_length": True,
+                    "pre_allocate_kv_cache": False, "validate_runner_input": True},
+    "stablelm": {"rotary_scaling_factor": 1.0, "norm_eps": 1e-5, "rope_pct": 0.25},
+    "umt5": {"scalable_attention": True, "output_past": True},
 }  # fmt: skip
 
 
