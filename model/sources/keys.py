@@ -194,7 +194,8 @@ def _unknown(said: Mapping[str, Any], config: Any, read: Read) -> Iterator[str]:
             yield f"{quoted(key)} {quoted(repr(said[key]))}"
     for key in (key for key in said if key in ROTATION and rotation):
         is_taken = key not in kept or key == "rope_parameters"
-        if is_taken and not set(_numbers(said[key])) <= set(_numbers(rotation)):
+        is_heard = set(_numbers(said[key])) <= set(_numbers(rotation))
+        if is_taken and (isinstance(said[key], str | list) or not is_heard):
             yield f"{key} {quoted(repr(said[key]))} beside another rotation"
     yield from _unknown_to_rotation(
         rotation, read.own | set(type(config).ignore_keys_at_rope_validation)

@@ -148,7 +148,7 @@ def test_files_are_read_at_once_and_the_packages_are_as_before(tmp_path: Path) -
     assert [getattr(module, name) for module, name, _ in reading._quicker()] == own
 
 
-# The package imports the first of its modules, and waits until another thread waits for the package.
+# The package imports its first module, and waits until another thread waits for the package.
 IMPORTED_TWICE = """
 import builtins, sys, threading
 from pathlib import Path

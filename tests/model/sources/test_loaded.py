@@ -180,6 +180,7 @@ SAID: dict[str, tuple[str, dict[str, Any], str]] = {
     "a name of the library's own": ("llama", {"attribute_map": "x"}, "attribute_map 'x', which Ll"),
     "rotation": ("gpt2", {"rope_theta": 10000.0}, "rope_theta 10000.0, which GPT2LMHeadModel"),
     "another base": ("llama", {"rope_theta": 5.0}, "rope_theta 5.0 beside another rotation, wh"),
+    "no base": ("llama", {"rope_theta": "x"}, "rope_theta 'x' beside another rotation, wh"),
     "the same base": ("llama", {"rope_theta": 10000}, ""),
     "of another kind": (
         "llama",
