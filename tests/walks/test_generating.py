@@ -136,6 +136,7 @@ def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> No
         page.keyboard.press("ArrowLeft")
     expect(page.locator(".hl-chosen")).to_have_text(before[3])
     expect(page.locator(".hl-is-drawn .hl-dist-name")).to_contain_text(before[3])
+    settle(page)
     other = page.locator(".hl-dist li:not(.hl-is-drawn) .hl-dist-name").first
     name = other.locator("bdi").text_content()
     other.focus()

@@ -74,7 +74,7 @@ def test_scaled_embeddings_are_said(scaled: bool, shelf: Path) -> None:
 
 @pytest.mark.parametrize(("page", "query", "position"), [
     ("Home", {}, "alibi"), ("Home", {}, "rope"),
-    ("Masks", {"masks": "edit"}, "alibi"), ("Masks", {"masks": "order"}, "alibi"),
+    ("Masks", {"scene": "edit"}, "alibi"), ("Masks", {"scene": "order"}, "alibi"),
 ])  # fmt: skip
 def test_attention_has_a_bias_where_the_scheme_adds_one(
     page: str, query: dict[str, str], position: str, shelf: Path

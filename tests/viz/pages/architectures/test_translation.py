@@ -154,7 +154,7 @@ def test_both_parts_of_the_cache_are_counted(model: Checkpoint) -> None:
 
 def test_the_formula_has_the_numbers_of_the_chosen_head(model: Checkpoint) -> None:
     """Of its largest weight."""
-    app = inspected(opened(at="decoder.cross_attn.1.2"), "formula")
+    app = inspected(opened(attention="decoder.cross_attn", layer="1", head="2"), "formula")
     ids = [i for i in written(app) if i != model.tokenizer.end_id]
     trace = model.trace(ENGLISH).trace
     assert trace.ids[1:].tolist() == ids

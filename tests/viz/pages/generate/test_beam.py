@@ -51,7 +51,7 @@ def test_it_opens_where_greedy_finds_another_text() -> None:
 
 
 def test_both_texts_are_held_against_an_independent_run() -> None:
-    query = {"beam_width": "2", "beam_tokens": "5", "model": "positions-alibi"}
+    query = {"beam_width": "2", "new_tokens": "5", "model": "positions-alibi"}
     app = open_page("Beam search", sentence=TOM, **query)
     passed = {row["check"]: row["verdict"] for row in checks_shown(app)[0]}
     for text in ("winner of the beams", "greedy text"):

@@ -28,12 +28,10 @@ LOADED = """async head => {
 def trace_of(family: str) -> Trace:
     """A run of a family; where it has a soft cap it is 1, and its sinks are 2."""
     with pytest.MonkeyPatch.context() as patch:
-        build, (config, model, sizes) = families.build, families.FAMILIES[family]
-        capped = {**sizes, "attn_logit_softcapping": 1.0} if family == "gemma2" else sizes
-        patch.setitem(families.FAMILIES, family, (config, model, capped))
+        capped = {"attn_logit_softcapping": 1.0} if family == "gemma2" else {}
 
         def sunk(name: str, seed: int) -> Any:  # noqa: ANN401
-            made = build(name, seed)
+            made = families.build(name, seed, **capped)
             for key, weight in made.named_parameters():
                 if key.endswith("sinks"):
                     weight.data.fill_(2.0)
