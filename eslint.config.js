@@ -1,28 +1,32 @@
 // What Prettier and tsc do not see: sizes, dead code, who may import whom, and no way for text to
 // become markup or code.
 
+import { readdirSync } from "node:fs";
+
 import js from "@eslint/js";
 import globals from "globals";
 
-const PARTS = [
-  "attention",
-  "by_hand",
-  "circuit",
-  "digit_pad",
-  "forming",
-  "heads",
-  "mask_editor",
-  "pickers",
-  "rotation",
-  "sampling",
-  "sentence_box",
-];
+const PARTS = readdirSync("viz/kit/parts")
+  .filter((name) => name.endsWith(".js"))
+  .map((name) => name.slice(0, -".js".length));
+// The strip is Home's diagram, small.
+const LENDERS = { strip: ["home"] };
 const MARKUP = ["innerHTML", "outerHTML", "insertAdjacentHTML", "createContextualFragment"];
 
-/** No imports from these folders. */
-function never(folders) {
-  const group = folders.flatMap((name) => [`**/${name}/*`, `**/${name}.js`]);
-  return { "no-restricted-imports": ["error", { patterns: [{ group }] }] };
+/** No imports from the page's own code, nor those of this form. */
+function never(...forms) {
+  const patterns = [{ group: ["**/live/*"] }, ...forms.map((regex) => ({ regex }))];
+  return { "no-restricted-imports": ["error", { patterns }] };
+}
+
+/** A part's file and its folder import no other part. */
+function alone(name) {
+  const lenders = [name, ...(LENDERS[name] ?? [])];
+  const others = PARTS.filter((other) => !lenders.includes(other)).join("|");
+  return [
+    { files: [`viz/kit/parts/${name}.js`], rules: never(`^\\./(${others})(\\.js|/)`) },
+    { files: [`viz/kit/parts/${name}/**`], rules: never(`^\\.\\./(${others})(\\.js|/)`) },
+  ];
 }
 
 export default [
@@ -56,11 +60,8 @@ export default [
     },
   },
   // The kit knows no host's page; parts do not know each other.
-  { files: ["viz/kit/**"], rules: never(["live"]) },
-  ...PARTS.map((name) => ({
-    files: [`viz/kit/parts/${name}.js`, `viz/kit/parts/${name}/**`],
-    rules: never(["live", ...PARTS.filter((other) => other !== name)]),
-  })),
+  { files: ["viz/kit/**"], rules: never() },
+  ...PARTS.flatMap(alone),
   // Timers and observers end with their part: only the lifetime starts them. The address, a
   // tour and the watch on what is under way are no parts and outlive them all.
   {

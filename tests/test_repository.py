@@ -57,15 +57,28 @@ def test_a_clone_on_windows_has_the_same_bytes(tmp_path: Path) -> None:
             assert found.extractfile(file).read() == (ROOT / file).read_bytes(), file
 
 
-@pytest.fixture(scope="module")
-def readme() -> str:
-    """The README's text."""
-    return (ROOT / "README.md").read_text(encoding="utf-8")
+def paper(name: str) -> str:
+    """The text of one of the papers for people."""
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_readme_tree_is_on_disk(readme: str) -> None:
+PAPERS = sorted(
+    str(path.relative_to(ROOT))
+    for folder in (".", "docs", "deploy")
+    for path in (ROOT / folder).glob("*.md")
+)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_links_of_the_papers_lead_to_files(name: str) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", paper(name))
+    assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
+
+
+def test_the_tree_of_the_house_is_on_disk() -> None:
     """Two spaces a level, `a · b` is two paths, <name> any."""
-    (tree,) = (text for _, text in FENCE.findall(readme) if text.startswith("app.py"))
+    texts = FENCE.findall(paper("docs/tour.md"))
+    (tree,) = (text for _, text in texts if text.startswith("app.py"))
     paths: list[str] = []
     folders: list[str] = []
     for line in filter(str.strip, tree.splitlines()):
@@ -79,24 +92,26 @@ def test_readme_tree_is_on_disk(readme: str) -> None:
     assert [path for path in paths if not any(ROOT.glob(path))] == []
 
 
-def test_readme_commands_are_there(readme: str) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+def test_commands_in_the_papers_are_there() -> None:
+    readme = paper("README.md")
+    makefile = paper("Makefile")
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert phony
     targets = set(re.findall(r"(?:^|`|[A-Z]+=\S+ )make ([a-z]+)", readme, re.MULTILINE))
     assert {"run", "test"} <= targets <= set(phony[1].split())
-    assert set(re.findall(r"python3? -m model ([a-z]+)", readme)) == set(COMMANDS)
+    commands = set(re.findall(r"python3? -m model ([a-z]+)", paper("docs/commands.md")))
+    assert commands == set(COMMANDS)
 
 
 def test_a_term_is_explained_in_one_place() -> None:
     explained = tomllib.loads((ROOT / "assets" / "terms.toml").read_text(encoding="utf-8"))["term"]
-    bold = re.findall(r"\*\*(.+?)\*\*", (ROOT / "GLOSSARY.md").read_text(encoding="utf-8"))
+    bold = re.findall(r"\*\*(.+?)\*\*", paper("docs/glossary.md"))
     words = {word.casefold() for text in bold for word in text.split(", ")}
     assert words.isdisjoint(term["name"].casefold() for term in explained)
 
 
 def test_changelog_begins_with_this_version() -> None:
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changelog = paper("CHANGELOG.md")
     assert re.findall(r"^## (\d+\.\d+\.\d+)$", changelog, re.MULTILINE)[0] == VERSION
 
 
@@ -140,7 +155,7 @@ def test_pip_installs_what_make_does() -> None:
 def test_the_lock_is_of_the_requirements_and_every_licence_is_listed() -> None:
     locked = _pinned("requirements.lock")
     assert _pinned("requirements.txt").items() <= locked.items()
-    rows = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8").splitlines()
+    rows = paper("docs/third-party.md").splitlines()
     licences = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in rows if "|" in row}
     assert {*locked, "torch"} <= set(licences)
     assert all(licences.values())

@@ -1,10 +1,14 @@
 """Protects the frame in a real browser: the rail, the address, Back and Forward."""
 
 import re
+from io import BytesIO
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
+from tests.nightly.picture import PICTURE, take
 from tests.screen import (
     CHARTS,
     TOM,
@@ -42,6 +46,16 @@ def test_home_needs_no_scrolling(page: Page, width: int, height: int) -> None:
     home = page.locator(".hl-home").bounding_box()
     assert home is not None and home["y"] <= 220
     assert home["y"] + home["height"] <= height
+
+
+def test_the_readme_shows_home_as_it_is(page: Page) -> None:
+    """Another browser's letters differ by a few levels of grey, another page by much more."""
+    shown, stored = (
+        np.asarray(Image.open(source).convert("RGB"), dtype=float)
+        for source in (BytesIO(take(page)), PICTURE)
+    )
+    assert shown.shape == stored.shape
+    assert np.abs(shown - stored).mean() < 1, "`python -m tests.nightly.picture` takes it anew"
 
 
 # --- tours --------------------------------------------------------------------------------------

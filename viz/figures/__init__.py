@@ -1,1 +1,1 @@
-"""Pure functions: numpy arrays and strings in, Plotly figures out."""
+"""Pure functions: numpy arrays and strings in, charts out, or Plotly figures."""

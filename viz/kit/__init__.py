@@ -1,1 +1,1 @@
-"""What all instruments share: forms of data for the browser in Python, a base in JavaScript."""
+"""What answers while the hand moves: marks, parts made of them, and three hosts."""

@@ -1,1 +1,1 @@
-"""The one browser component: instruments that answer while the hand moves, and what feeds them."""
+"""The app's own page in the browser: it shows parts, and answers them by routes."""
