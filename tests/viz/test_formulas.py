@@ -14,8 +14,9 @@ from model.analysis.sizes import memory, parameters, shape_of
 from model.positions import alibi_slopes, rotate_pairs, sinusoidal_encoding
 from tests.model.builders import softmax, tiny_model
 from tests.viz.builders import latex_numbers
-from viz.formulas import (
-    FORMULAS,
+from viz.formulas import FORMULAS, Formula
+from viz.formulas.lessons import HEIGHTS
+from viz.formulas.parts import (
     alibi,
     attention,
     bias_with_numbers,
@@ -24,13 +25,13 @@ from viz.formulas import (
     score_with_numbers,
     wave_with_numbers,
     with_base,
+    with_causal,
 )
-from viz.formulas_cost import MEMORY
-from viz.formulas_lessons import HEIGHTS
 from viz.pages.ideas.masks.shared import NAMES
 from viz.pages.ideas.positions import ALL, SOURCES
 
 SEEDS = range(3)
+FUNCTIONS = [name for name in FORMULAS if name.startswith("model.")]
 SHOWN_SOURCES = [*SOURCES[ALL], *map(source_of, NAMES)]
 
 
@@ -42,21 +43,23 @@ def says_of(latex: str, value: float, before: str = "") -> bool:
     return relation == "=" and float(number) == pytest.approx(value, abs=6e-5)
 
 
-@pytest.mark.parametrize("name", [*FORMULAS, *SHOWN_SOURCES])
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SHOWN_SOURCES])
 def test_name_is_a_function_that_exists(name: str) -> None:
     module, _, function = name.rpartition(".")
     assert callable(getattr(importlib.import_module(module), function))
 
 
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS.keys())
-def test_formula_says_where_it_is_from(formula: object) -> None:
-    assert re.search(r"[A-Z]\w+ et al\. (19|20)\d\d", formula.reference)
+def test_formula_says_where_it_is_from(formula: Formula) -> None:
+    """A paper of a year; a fit and an edge that is removed are worked out as they say."""
+    paper = re.search(r"[A-Z]\w+(?: et al\.| & [A-Z]\w+)? (19|20)\d\d", formula.reference)
+    assert paper or formula in (FORMULAS["Time by length"], FORMULAS["Edge removed"])
     assert formula.latex.count("{") == formula.latex.count("}")
 
 
 def test_a_training_takes_as_many_bytes_as_its_formula_says() -> None:
     shape = shape_of(tiny_model().config)
-    a_parameter = re.search(r"training\} = (\d+)\\,N", MEMORY.latex)[1]
+    a_parameter = re.search(r"training\} = (\d+)\\,N", FORMULAS["Memory"].latex)[1]
     n = sum(parameters(shape).values())
     assert memory(shape, 7)["training"] == int(a_parameter) * n
 
@@ -162,8 +165,11 @@ def test_the_product_of_two_waves_is_the_sum_that_is_written() -> None:
 
 
 def test_attention_is_written_as_the_head_has_it() -> None:
-    usual = attention(("scaled", "masked", "weights"), scale=None, has_mask=True)
-    assert usual == FORMULAS["model.attention.scaled_dot_product"]
+    usual, known = (
+        attention(("scaled", "masked", "weights"), scale=None, has_mask=True),
+        FORMULAS["model.attention.scaled_dot_product"],
+    )
+    assert (usual.latex, usual.reference) == (known.latex, known.reference)
     biased = attention(("biased",), scale=None, has_mask=True)
     assert "+ B + M" in biased.latex
     assert "B: the bias" in biased.reference
@@ -175,3 +181,9 @@ def test_attention_is_written_as_the_head_has_it() -> None:
     assert r"c \tanh\frac{QK^{\top} + B}{c} + M\,;\ s_{\mathrm{sink}}" in bent.latex
     for words in ("Gemma 2 (2024), §2", "Xiao et al. 2024, §3.3", "not known: edited"):
         assert words in bent.reference
+
+
+def test_a_mask_with_the_causal_one_has_both_conditions() -> None:
+    assert r"0 & (j < \mathrm{length}) \ \text{ and } \ j \le i \\ -\infty" in with_causal(
+        "model.masks.padding"
+    )

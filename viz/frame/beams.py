@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from model.decoding.beam import BeamStep, Candidate
 from viz.figures.beam import Node
-from viz.formulas import score_with_numbers
+from viz.formulas.parts import score_with_numbers
 from viz.frame import inspector, tables
 from viz.labels import told_apart
 

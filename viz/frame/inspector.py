@@ -17,9 +17,9 @@ from streamlit.delta_generator import DeltaGenerator
 from model import reference
 from model.trace import AttentionRecord
 from model.verify.check import Check
-from viz import formulas, runs
+from viz import runs
 from viz.charts.chart import Chart, Row
-from viz.formulas import FORMULAS
+from viz.formulas import FORMULAS, Formula, parts
 from viz.frame import controls, state, symbols, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
@@ -136,29 +136,27 @@ def enter(section: str) -> None:
     _panel().section = section
 
 
-def formula(name: str, latex: str | None = None, reference: str | None = None) -> None:
-    """The formula of a function with its reference, or the same with numbers filled in.
+def formula(name: str, written: Formula | str | None = None) -> None:
+    """The formula of a function with its source.
 
-    A formula that is written otherwise for this model comes with its own `reference`.
+    written: another formula of it, as this model or choice has it, or its numbers alone.
     """
-    about = FORMULAS[name].reference if latex is None else reference
+    shown = FORMULAS[name] if written is None else written
+    latex, source = (shown, None) if isinstance(shown, str) else (shown.latex, shown.reference)
 
     def draw() -> None:
-        _write(latex or FORMULAS[name].latex)
-        if about is not None:
-            words.centred(html.escape(about))
+        _write(latex)
+        if source is not None:
+            words.centred(html.escape(source))
 
     _show(FORMULA, lambda: _in_entry(name, draw))
 
 
 def attention(record: AttentionRecord) -> None:
     """The formula of attention as a layer has it, by the stages of its record."""
-    written = formulas.attention(
-        record.stages,
-        scale=None if record.has_usual_scale else record.scale,
-        has_mask=not record.mask.all(),
-    )
-    formula("model.attention.scaled_dot_product", written.latex, written.reference)
+    scale = None if record.has_usual_scale else record.scale
+    written = parts.attention(record.stages, scale=scale, has_mask=not record.mask.all())
+    formula("model.attention.scaled_dot_product", written)
 
 
 def numbers(latex: str) -> None:

@@ -10,8 +10,9 @@ from model.analysis.anatomy import Column, Part
 from model.parts import STREAMS
 from model.trace import Facts
 from model.verify.check import Check
-from viz import formulas, runs
+from viz import runs
 from viz.figures.diagram import Box, Boxes, diagram
+from viz.formulas import parts as formulas
 from viz.frame import inspector, tables
 from viz.frame.page import Page
 from viz.frame.said import html_of
@@ -67,7 +68,7 @@ def render(view: View) -> None:
         adds_normed=[part.kind for part in columns[-1].sublayers[-1]].count("norm") > 1,
         at_once=any(x.kind == "feed_forward" and x.reads == STREAMS[0] for x in inside),
     )
-    inspector.formula("model.blocks.Block", written.latex, written.reference)
+    inspector.formula("model.blocks.Block", written)
     inspector.source("model.blocks.Block", "model.architectures.stack.Stack")
     inspector.export(view, {"Parts": lambda: _table(columns, facts)}, has_charts=False)
 

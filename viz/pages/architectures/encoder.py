@@ -9,9 +9,10 @@ import numpy as np
 from model.analysis.blanks import perplexity
 from model.analysis.probabilities import distribution, next_token_losses, rank
 from model.decoding.filters import Sampling
-from viz import formulas, runs
+from viz import runs
 from viz.digits import digits
 from viz.figures.blanks import paired_bars
+from viz.formulas import parts as formulas
 from viz.frame import blanks as hidden
 from viz.frame import controls, inspector, layout, links, settings, tables, words
 from viz.frame.page import Page
@@ -151,8 +152,7 @@ def _both_sides(view: View, whole: Run, losses: np.ndarray) -> None:
     )
     in_turn = "model.analysis.blanks.predicted_in_turn"
     inspector.formula(in_turn)
-    numbers = formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n)
-    inspector.formula(in_turn, numbers)
+    inspector.formula(in_turn, formulas.pseudo_perplexity_with_numbers(float(losses.sum()), n))
     inspector.source(in_turn, "model.analysis.blanks.perplexity")
     inspector.checked(name, run.checking.result)
 

@@ -7,10 +7,10 @@ import numpy as np
 from model.analysis.attribution import Attribution
 from model.analysis.metrics import DIFFERENCE, Metric
 from model.trace import AttentionRecord, Site
-from viz import formulas_experiments as formulas
 from viz.charts.chart import Axis, signed
 from viz.digits import digits
 from viz.figures.attribution import head_axes, named_bars, part_map, token_bars, waterfall
+from viz.formulas import experiments as formulas
 from viz.frame import answers, inspector, layout, links, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
@@ -214,9 +214,10 @@ def _formulas(asked: Asked) -> None:
         norm_placement=facts.norm_placement or "pre",
         has_two=found.against is not None,
     )
-    inspector.formula(ATTRIBUTE, written.latex, written.reference)
-    numbers = formulas.attribution_with_numbers(found.names, found.parts, found.logit)
-    inspector.formula(ATTRIBUTE, numbers)
+    inspector.formula(ATTRIBUTE, written)
+    inspector.formula(
+        ATTRIBUTE, formulas.attribution_with_numbers(found.names, found.parts, found.logit)
+    )
     if facts.norm_placement == "post":
         inspector.note(
             "With post-norm the stream passes a norm after every sublayer. All of those that "

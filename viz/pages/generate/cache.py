@@ -12,7 +12,7 @@ from model.decoding.cache_run import CacheRun
 from model.decoding.kv_cache import cache_bytes
 from viz import runs
 from viz.figures.cache import bytes_text, cache_map
-from viz.formulas import cache_with_numbers
+from viz.formulas.parts import cache_with_numbers
 from viz.frame import ASSETS, controls, inspector, layout, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Said

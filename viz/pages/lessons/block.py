@@ -8,9 +8,9 @@ from model.analysis import block as blocks
 from model.analysis.block import Inside
 from model.analysis.cosine import cosine_similarity
 from model.verify.check import Check
-from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures import block as figures
+from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
@@ -76,7 +76,7 @@ def _steps(view: View) -> Numbers:
             float(np.linalg.norm(found.values[name][token])) for name in blocks.STREAM[::2]
         )
         formula = formulas.block(found.placement, (before, between, after))
-        inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+        inspector.formula("model.blocks.Block", formula)
     numbers = {"before": _length(found.values["resid_pre"][token])}
     for part, name in blocks.SUBLAYERS.items():
         both = np.stack(found.added(part, token))
@@ -129,7 +129,7 @@ def _norms(view: View) -> Numbers:
     layout.show_charts(charts)
     numbers = blocks.statistics(given[token], norm.eps)
     formula = formulas.norm(norm.kind, *numbers, has_offset="offset" in weights)
-    inspector.formula(f"model.norms.{norm.kind}_norm", formula.latex, formula.reference)
+    inspector.formula(f"model.norms.{norm.kind}_norm", formula)
     return {
         **said,
         "norm": KINDS[norm.kind],
@@ -162,7 +162,7 @@ def _neurons(view: View) -> Numbers:
         with left:
             layout.show_chart(chart, key="block-function")
         formula = formulas.neurons(kind, is_gated=is_gated)
-        inspector.formula("model.feedforward.FeedForward", formula.latex, formula.reference)
+        inspector.formula("model.feedforward.FeedForward", formula)
     with right if kind else left:
         chart = figures.neuron_bars(activation, "Activation of each neuron")
         layout.show_chart(chart, key="block-neurons")

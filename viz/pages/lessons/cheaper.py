@@ -17,11 +17,11 @@ from model.analysis.cheaper import (
     sizes_tried,
 )
 from model.analysis.tiles import LENGTHS, map_bytes, over_tiles, running_bytes, seen
-from viz import formulas_cheaper as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cheaper import error_lines, memory_lines, output_bars, tile_bars
 from viz.figures.token_maps import pattern_map
+from viz.formulas import cheaper as formulas
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Said
@@ -53,7 +53,7 @@ def _fewer(view: View) -> Numbers:
     layout.show_charts(charts)
     formula = formulas.way(way, *sizes)
     source = f"model.analysis.cheaper.{way}_weights"
-    inspector.formula(source, formula.latex, formula.reference)
+    inspector.formula(source, formula)
     return {"way": name, "error": error, "moved": digits(apart.moved, 3)}
 
 
@@ -107,8 +107,7 @@ def _tiles(view: View) -> Numbers:
         "tile-output": output_bars(now.output, exact, title),
     }
     layout.show_charts(charts)
-    formula = formulas.tiles(now.maximum, now.total)
-    inspector.formula("model.analysis.tiles.over_tiles", formula.latex, formula.reference)
+    inspector.formula("model.analysis.tiles.over_tiles", formulas.tiles(now.maximum, now.total))
     error = float(np.abs(last.output - exact).max() / np.abs(exact).max())
     inspector.check(
         error <= ALLOWED_ERROR,
@@ -130,8 +129,7 @@ def _memory(view: View) -> Numbers:
     kept = {"maps, n²": map_bytes, "running maximum and sum, n": running_bytes}
     sizes = {name: np.array([of(n_heads, n) for n in LENGTHS], float) for name, of in kept.items()}
     layout.show_chart(memory_lines(LENGTHS, sizes, context), key="tile-memory")
-    formula = formulas.memory(n_heads, context)
-    inspector.formula("model.analysis.tiles.map_bytes", formula.latex, formula.reference)
+    inspector.formula("model.analysis.tiles.map_bytes", formulas.memory(n_heads, context))
     return {
         "heads": str(n_heads),
         "tokens": f"{LENGTHS[-1]:,}",

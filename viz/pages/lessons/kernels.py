@@ -14,10 +14,11 @@ from model.analysis.kernels import (
     truth,
 )
 from model.worked_out import softmax
-from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.kernels import fitted_curve, weights_by_place
 from viz.figures.token_maps import pattern_map
+from viz.formulas import FORMULAS
+from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Said
@@ -42,8 +43,7 @@ def _measured(_: View) -> Numbers:
         "kernel-weights": weights_by_place(points.x, weights, query),
     }
     layout.show_charts(charts)
-    formula = formulas.regression(kind)
-    inspector.formula("model.analysis.kernels.estimate", formula.latex, formula.reference)
+    inspector.formula("model.analysis.kernels.estimate", formulas.regression(kind))
     none = f"there is none, since no point is within a width of {digits(width, 2)}"
     return {"x": digits(query, 2), "it": none if np.isnan(answer) else f"it is {digits(answer)}"}
 
@@ -99,8 +99,9 @@ def _in_the_model(view: View) -> Numbers:
     """The head above beside the same queries and keys weighted by distance."""
     record, head = view.record, view.head
     keys = record.k[record.kv_head(head)]
-    formula = formulas.distance_as_product()
-    inspector.formula("model.analysis.kernels.gaussian_attention", formula.latex, formula.reference)
+    inspector.formula(
+        "model.analysis.kernels.gaussian_attention", FORMULAS["Distances as dot products"]
+    )
     return _beside(
         view,
         gaussian_attention(record.q[head], keys, record.mask_of(head)),
@@ -119,8 +120,9 @@ def _additive(view: View) -> Numbers:
     drawn = drawn_weights(record.q.shape[-1], seed)
     keys, pairs = record.k[record.kv_head(view.head)], int(mask.sum())
     other = softmax(additive_scores(record.q[view.head], keys, drawn), mask)
-    formula = formulas.additive(record.q.shape[-1])
-    inspector.formula("model.analysis.additive.additive_scores", formula.latex, formula.reference)
+    inspector.formula(
+        "model.analysis.additive.additive_scores", formulas.additive(record.q.shape[-1])
+    )
     whats = {"additive-dot": "by scaled dot products", "additive-drawn": "by a drawn network"}
     return {
         **_beside(view, other, whats),

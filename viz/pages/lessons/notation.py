@@ -2,19 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from types import ModuleType
 from urllib.parse import quote_plus
 
 import streamlit as st
 
-from viz import formulas_cheaper as cheaper
-from viz import formulas_cost as cost
-from viz import formulas_experiments as experiments
-from viz import formulas_lessons as lessons
-from viz import formulas_patching as patching
-from viz import formulas_recurrence as recurrence
-from viz import formulas_scaling as scaling
-from viz.formulas import FORMULAS, Formula, attention, block
+from viz.formulas import FORMULAS, Formula, cheaper, experiments, lessons, parts
 from viz.frame import controls, inspector, layout, notices, symbols, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import CHEAPER_WAYS, NOTATION_GROUP, NOTATION_WORDS, SMOOTHING
@@ -26,39 +18,13 @@ MOST_LINKS = 4  # of the pages that show a symbol
 
 # --- which formulas there are -------------------------------------------------------------------
 
-# The page of the formulas in FORMULAS, by the module of the function they are keyed by.
-_PAGE_OF = {
-    "model.analysis.merges": "Tokens",
-    "model.analysis.probabilities": "Tokens",
-    "model.attention": "Attention",
-    "model.analysis.lens": "Logit lens",
-    "model.decoding.filters": "Next token",
-    "model.decoding.beam": "Beam search",
-    "model.decoding.kv_cache": "KV cache",
-    "model.positions": "Positional encoding",
-    "model.analysis.positions": "Positional encoding",
-    "model.masks": "Masks",
-    "model.analysis.masking": "Masks",
-    "model.analysis.blanks": "Masked language model",
-    "model.blocks": "Translation",
-    "model.analysis.alignment": "Translation",
-    "model.embeddings": "Vision",
-}
-
-
-def _constants(module: ModuleType) -> dict[str, Formula]:
-    """The formulas that stand in a module, by their names there."""
-    found = {name: value for name, value in vars(module).items() if isinstance(value, Formula)}
-    return {name.replace("_", " ").capitalize(): value for name, value in found.items()}
-
-
-# Those that functions write, and those of modules for one page or two.
-_OTHERS: dict[str, Mapping[str, Formula]] = {
+# Those that functions write, by page and by what they are of.
+_WRITTEN: Mapping[str, Mapping[str, Formula]] = {
     "Attention": {
-        stage.capitalize(): attention((stage,), scale=1.0, has_mask=True)
+        stage.capitalize(): parts.attention((stage,), scale=1.0, has_mask=True)
         for stage in ("biased", "capped", "sunk")
     },
-    "Heads": {one.name: Formula(one.latex, one.reference) for one in MEASURES.values()},
+    "Heads": {one.name: one.formula for one in MEASURES.values()},
     "Contributions": {
         "Share in a logit": experiments.attribution(
             norm="layer", norm_placement="pre", has_two=False
@@ -70,53 +36,18 @@ _OTHERS: dict[str, Mapping[str, Formula]] = {
     "Ablation": {
         f"Off, {way}": experiments.ablation(way) for way in ("zero", "mean", "survey", "other")
     },
-    "Patching": {"Patched": patching.PATCHED, "Attribution patching": patching.ESTIMATED},
-    "Explanation": {
-        "Edge removed": patching.REMOVED,
-        "Value-weighted norm": patching.NORM,
-        "Gradient × attention": patching.GRADIENT,
-        "Rollout": patching.ROLLOUT,
-        "Integrated gradients": patching.INTEGRATED,
-    },
-    "Cost": _constants(cost),
-    "Embeddings and similarity": {
-        "Dot product and cosine": lessons.DOT_PRODUCT,
-        "Lengths and direction": lessons.product_of_lengths(),
-    },
     "Kernels": {
-        **{f"{SMOOTHING.words(x)} kernel": lessons.regression(x) for x in lessons.HEIGHTS},
-        "Distances as dot products": lessons.distance_as_product(),
-        "Additive attention": lessons.ADDITIVE,
-    },
-    "Why √d?": {"Variance of a dot product": lessons.VARIANCE},
-    "Multi-head attention": {
-        "Heads side by side, and as a sum": lessons.SEVERAL_HEADS,
-        "Effective rank": lessons.effective_rank(),
+        f"{SMOOTHING.words(kind)} kernel": lessons.regression(kind) for kind in lessons.HEIGHTS
     },
     "Transformer block": {
-        **{f"{name.capitalize()}-norm": formula for name, formula in lessons.PLACED.items()},
-        "LayerNorm": lessons.LAYER_NORM,
-        "RMSNorm": lessons.RMS_NORM,
-        **{f"Neurons, {kind}": lessons.neurons(kind) for kind in lessons.ACTIVATIONS},
+        f"Neurons, {kind}": lessons.neurons(kind) for kind in lessons.ACTIVATIONS
     },
-    "Why the residual?": {
-        "Gradient with the sum and without": lessons.through_residual(),
-        "Gradient of the loss": lessons.gradient_of_loss(),
-    },
-    "Translation": {
-        "Loss of a text": FORMULAS["model.analysis.probabilities.next_token_losses"],
-        "Size of the cache": FORMULAS["model.decoding.kv_cache.cache_bytes"],
-    },
-    "Order": {"Rows in another order": FORMULAS["model.positions.Position"]},
     "Cheaper attention": {
-        **{name: cheaper.way(way, "w", "g", "r") for way, name in CHEAPER_WAYS.items()},
-        **_constants(cheaper),
+        name: cheaper.way(way, "w", "g", "r") for way, name in CHEAPER_WAYS.items()
     },
-    "Recurrence": _constants(recurrence),
-    "Scaling": _constants(scaling),
     "Diagram": {
-        "A block, pre-norm": block("pre", has_cross=False),
-        "A block with cross-attention, post-norm": block("post", has_cross=True),
+        "A block, pre-norm": parts.block("pre", has_cross=False),
+        "A block with cross-attention, post-norm": parts.block("post", has_cross=True),
     },
 }
 
@@ -125,9 +56,10 @@ _OTHERS: dict[str, Mapping[str, Formula]] = {
 def by_page() -> Mapping[str, Mapping[str, Formula]]:
     """Every formula of the app in letters by what it is of, or its function, by page."""
     found: dict[str, dict[str, Formula]] = {}
-    for name, formula in FORMULAS.items():
-        found.setdefault(_PAGE_OF[name.rpartition(".")[0]], {})[name] = formula
-    for page, formulas in _OTHERS.items():
+    for key, formula in FORMULAS.items():
+        for page in formula.pages:
+            found.setdefault(page, {})[formula.name or key] = formula
+    for page, formulas in _WRITTEN.items():
         found.setdefault(page, {}).update(formulas)
     return found
 

@@ -17,9 +17,10 @@ from model.recurrence.task import (
     source_of,
 )
 from model.recurrence.task import NAMES as TOKENS
-from viz import formulas_recurrence as formulas
 from viz.digits import digits
 from viz.figures.recurrence import accuracy_lines, alignment_map
+from viz.formulas import FORMULAS
+from viz.formulas import recurrence as formulas
 from viz.frame import controls, inspector, layout, memory, scenes, state, tables, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Piece, Said, Word
@@ -163,10 +164,11 @@ def _cell(row: recurring.Row, source: Sequence[int], place: int) -> dict[str, Sa
     j = int(found.weights[i].argmax())
     energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
     context = found.contexts[i, :N_SHOWN].tolist()
-    cell = formulas.looked(i + 1, j + 1, energy, weight, context)
-    inspector.formula("model.recurrence.translators.AdditiveAttention", cell.latex, cell.reference)
-    unit = formulas.GATED_UNIT
-    inspector.formula("model.recurrence.gru.GatedUnit", unit.latex, unit.reference)
+    inspector.formula(
+        "model.recurrence.translators.AdditiveAttention",
+        formulas.looked(i + 1, j + 1, energy, weight, context),
+    )
+    inspector.formula("model.recurrence.gru.GatedUnit", FORMULAS["Gated unit"])
     return {
         "place": str(i + 1),
         "token": Word(TOKENS[written[i]]),
@@ -191,8 +193,10 @@ def _steps(view: View) -> Numbers:
         for title, what in COLUMNS.items()
     }
     words.table(columns)
-    formula = formulas.steps(n, n + AROUND, n + 1, steps["Transformer"].known)
-    inspector.formula("model.recurrence.steps.steps", formula.latex, formula.reference)
+    inspector.formula(
+        "model.recurrence.steps.steps",
+        formulas.steps(n, n + AROUND, n + 1, steps["Transformer"].known),
+    )
     inspector.export(view, {"Steps": lambda: tables.csv(columns)}, has_charts=False)
     return {"letters": f"{n} letter{'s' * (n > 1)}"}
 

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from model.analysis.depth import DEPTHS, KINDS, Kind
-from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.depth import gradient_lines
+from viz.formulas import FORMULAS
 from viz.frame import controls, gradual, inspector, layout, scenes, tables
 from viz.frame.page import Numbers, Page
 from viz.frame.settings import DEPTH, SEED
@@ -42,8 +42,7 @@ def _networks(name: str, view: View) -> Numbers:
         layout.show_chart(chart, key=f"depth-{name}")
 
     gradual.draw(work, figure, lambda: f"{len(work.lengths)} of {work.n_networks} networks.")
-    formula = formulas.through_residual()
-    inspector.formula("model.blocks.Block", formula.latex, formula.reference)
+    inspector.formula("model.blocks.Block", FORMULAS["Gradient with the sum and without"])
     if work.lengths:
         inspector.export(view, {"Gradients by depth": partial(_csv, work)})
     if not work.is_done:
@@ -72,8 +71,7 @@ def _in_the_model(view: View) -> Numbers:
     title = "Gradient of the loss by layer"
     chart = gradient_lines(range(len(found)), {name: found}, title, "before block")
     layout.show_chart(chart, key="depth-own")
-    formula = formulas.gradient_of_loss()
-    inspector.formula("model.tap.Gradients", formula.latex, formula.reference)
+    inspector.formula("model.tap.Gradients", FORMULAS["Gradient of the loss"])
     return {"first": digits(float(found[0])), "last": digits(float(found[-1]))}
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from model.analysis.saturation import DIMENSIONS, sharpness, variance
 from model.worked_out import softmax
-from viz import formulas_lessons as formulas
 from viz.charts.chart import Axis
 from viz.digits import digits
 from viz.figures.saturation import by_dimension, weight_bars
 from viz.figures.token_maps import pattern_map
+from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes
 from viz.frame.page import Numbers, Page
 from viz.frame.settings import ROOT_DIMENSION, SEED
@@ -36,8 +36,10 @@ def _variances(_: View) -> Numbers:
     y, values = Axis("variance", is_log=True), {WITHOUT: measured, WITH: measured / d}
     chart = by_dimension(DIMENSIONS, values, y, "Variance of the dot products", d)
     layout.show_chart(chart, key="variances")
-    formula = formulas.variance(DIMENSIONS[-1], found[DIMENSIONS[-1]])
-    inspector.formula("model.analysis.saturation.random_products", formula.latex, formula.reference)
+    inspector.formula(
+        "model.analysis.saturation.random_products",
+        formulas.variance(DIMENSIONS[-1], found[DIMENSIONS[-1]]),
+    )
     return {"at 64": digits(found[64], 0), "at 4096": digits(found[4096], 0)}
 
 

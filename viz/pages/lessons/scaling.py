@@ -18,9 +18,9 @@ from model.analysis.scaling import (
     iso_compute,
 )
 from model.analysis.scaling_fit import DELTA, residuals
-from viz import formulas_scaling as formulas
 from viz.digits import digits
 from viz.figures.scaling import best_sizes, equal_compute, own_runs, training_curves
+from viz.formulas import scaling as formulas
 from viz.frame import controls, inspector, layout, scenes, tables, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Said
@@ -141,8 +141,10 @@ def _equal(_: View) -> Numbers:
 def _show_formula(law: Law, here: Choice) -> None:
     at = (here.size, here.tokens, here.loss)
     given = {LAWS["printed"]: PRINTED, LAWS["refitted"]: REFITTED}.get(law)
-    formula = formulas.parametric(given, *at, law.source) if given else formulas.kaplan(*at)
-    inspector.formula("model.analysis.scaling.iso_compute", formula.latex, formula.reference)
+    inspector.formula(
+        "model.analysis.scaling.iso_compute",
+        formulas.parametric(given, *at, law.source) if given else formulas.kaplan(*at),
+    )
 
 
 # --- a law of our own ---------------------------------------------------------------------------
@@ -179,8 +181,7 @@ def _own(view: View) -> Numbers:
         "scaling-curves": training_curves(curves),
     }
     layout.show_charts(charts)
-    formula = formulas.huber(DELTA)
-    inspector.formula("model.analysis.scaling_fit.fit", formula.latex, formula.reference)
+    inspector.formula("model.analysis.scaling_fit.fit", formulas.huber(DELTA))
     by_fit, *others = (
         float(law.loss(np.array(n), np.array(d))) for law in (held.law, *held.without)
     )

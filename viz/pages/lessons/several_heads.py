@@ -11,9 +11,10 @@ from model.analysis.several import (
     most_alike,
     spectra,
 )
-from viz import formulas_lessons as formulas
 from viz.digits import digits
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
+from viz.formulas import FORMULAS
+from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.settings import TOKEN
@@ -61,8 +62,10 @@ def _put_together(view: View) -> Numbers:
     with right:
         title = f"W_O, transposed: the framed columns meet {_name(head)}’s z"
         layout.show_chart(output_map(w_o, (head, record.n_heads), title), key="several-out")
-    formula = formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o))
-    inspector.formula("model.attention.MultiHeadAttention", formula.latex, formula.reference)
+    inspector.formula(
+        "model.attention.MultiHeadAttention",
+        formulas.several_heads(record.n_heads, record.z.shape[-1], len(w_o)),
+    )
     return {"heads": str(record.n_heads), "columns": f"{record.z.shape[-1]:,}", "head": _name(head)}
 
 
@@ -88,8 +91,7 @@ def _directions(view: View) -> Numbers:
     values = spectra(weights.values, weights.outputs)
     title = "Singular values of each head’s W_V W_O"
     layout.show_chart(spectrum_lines(values, head, title), key="several-spectra")
-    formula = formulas.effective_rank()
-    inspector.formula("model.analysis.several.effective_rank", formula.latex, formula.reference)
+    inspector.formula("model.analysis.several.effective_rank", FORMULAS["Effective rank"])
     return {**_among(effective_rank(values), head), "columns": f"{values.shape[1]:,}"}
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 from model.analysis.similarity import By, compare, cosines, foot, nearest, products
-from viz import formulas_lessons as formulas
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, nearest_bars
 from viz.figures.token_maps import signed_map
+from viz.formulas import FORMULAS
+from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, state, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
@@ -92,7 +93,7 @@ def _vectors(view: View) -> Numbers:
     formula = formulas.dot_product(
         (a.tolist(), scaled.tolist()), alike.product, alike.lengths, alike.cosine
     )
-    inspector.formula("model.analysis.similarity.compare", formula.latex, formula.reference)
+    inspector.formula("model.analysis.similarity.compare", formula)
     none = "is none, since a vector of length 0 has no direction"
     return {
         "times": f"{times:g}",
@@ -135,8 +136,7 @@ def _in_the_head(view: View) -> Numbers:
         for key, (values, scale, title) in maps.items()
     }
     layout.show_charts(charts)
-    formula = formulas.product_of_lengths()
-    inspector.formula("model.attention.attention_scores", formula.latex, formula.reference)
+    inspector.formula("model.attention.attention_scores", FORMULAS["Lengths and direction"])
     inspector.export(view, inspector.pattern_table(view))
     at = np.unravel_index(np.where(mask, by_product, -np.inf).argmax(), mask.shape)
     query, key = (Word(token_labels(names)[i]) for names, i in zip(tokens, at, strict=True))

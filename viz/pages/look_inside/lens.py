@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.lens import LogitLens
-from viz import formulas, runs
+from viz import runs
 from viz.charts.chart import from_zero, weights
 from viz.figures.lens import (
     MOST_POSITIONS,
@@ -19,7 +19,8 @@ from viz.figures.lens import (
     row_names,
     window_of,
 )
-from viz.formulas import lens_with_numbers
+from viz.formulas import parts as formulas
+from viz.formulas.parts import lens_with_numbers
 from viz.frame import controls, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
@@ -157,8 +158,7 @@ def _cell(reading: Reading) -> None:
 
 def _formulas(reading: Reading) -> None:
     lens, at, name = reading.lens, (reading.row, reading.at), "model.analysis.lens.logit_lens"
-    written = formulas.lens(has_final_norm=_has_final_norm(reading.view))
-    inspector.formula(name, written.latex, written.reference)
+    inspector.formula(name, formulas.lens(has_final_norm=_has_final_norm(reading.view)))
     best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
     line = f"The most likely token after L{reading.view.layer} at position {reading.position}:"
     inspector.beside_formula(lambda: words.token_line(line, best))

@@ -15,7 +15,7 @@ from model.lines import quoted
 from model.verify.check import Check
 from viz import runs
 from viz.figures.merges import drawable, label_of, merge_trees, n_bytes
-from viz.formulas import merge_with_numbers
+from viz.formulas.parts import merge_with_numbers
 from viz.frame import controls, inspector, layout, notices, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Said

@@ -5,7 +5,8 @@ import streamlit as st
 
 from model.analysis.language import looks_german
 from model.decoding.translation import target_text
-from viz import formulas, runs
+from viz import runs
+from viz.formulas import parts as formulas
 from viz.frame import controls, inspector, layout, settings, state, translating, words
 from viz.frame.page import Page
 from viz.frame.view import View

@@ -6,7 +6,7 @@ from model.decoding.translation import Written
 from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.translation import cache_growth
-from viz.formulas import cache_with_numbers
+from viz.formulas.parts import cache_with_numbers
 from viz.frame import inspector, layout, words
 from viz.frame.view import View
 from viz.runs import translating

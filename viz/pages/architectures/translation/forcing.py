@@ -7,7 +7,7 @@ from model.decoding.translation import Way
 from viz import runs
 from viz.digits import digits
 from viz.figures.translation import loss_bars
-from viz.formulas import loss_with_numbers
+from viz.formulas.parts import loss_with_numbers
 from viz.frame import controls, inspector, layout, settings, words
 from viz.frame.examples import pair_of
 from viz.frame.said import Word

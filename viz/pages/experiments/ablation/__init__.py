@@ -1,8 +1,8 @@
 """Ablation: take it away. Parts of the model off, and the run beside the run as it was."""
 
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, part_of
-from viz import formulas_experiments as formulas
 from viz.digits import digits
+from viz.formulas import experiments as formulas
 from viz.frame import answers, controls, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -106,7 +106,7 @@ def _inspect(experiment: Experiment) -> None:
     name = "model.analysis.ablation.edits_of"
     written = formulas.ablation(experiment.way)
     inspector.enter("What is off")
-    inspector.formula(name, written.latex, written.reference)
+    inspector.formula(name, written)
     after = float(experiment.after.mean())
     inspector.formula(name, formulas.cost_with_numbers(after, experiment.whole_loss))
     inspector.source(

@@ -5,10 +5,11 @@ import numpy as np
 from model.analysis.exact import spearman
 from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
-from viz import formulas_patching as formulas
 from viz.digits import NONE, digits, or_none
 from viz.figures.attribution import Estimates
 from viz.figures.explanation import arrow_scatter
+from viz.formulas import FORMULAS
+from viz.formulas import patching as formulas
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import One, kind_on
 from viz.frame.page import Page
@@ -187,11 +188,11 @@ def _one(shown: Shown) -> None:
         ]
     )
     removals = "model.analysis.explanation.removals"
-    inspector.formula(removals, formulas.REMOVED.latex, formulas.REMOVED.reference)
+    inspector.formula(removals, FORMULAS["Edge removed"])
     if np.isfinite(effect):
         inspector.formula(removals, formulas.removed_with_numbers(work.measured.value, effect))
-    for formula in (formulas.NORM, formulas.GRADIENT):
-        inspector.formula("model.analysis.explanation.measure", formula.latex, formula.reference)
+    for formula in (FORMULAS["Value-weighted norm"], FORMULAS["Gradient × attention"]):
+        inspector.formula("model.analysis.explanation.measure", formula)
 
 
 def _inspect(shown: Shown) -> None:

@@ -4,9 +4,10 @@ import numpy as np
 
 from model.analysis.exact import spearman
 from model.analysis.input_gradients import Integrated
-from viz import formulas_patching as formulas
 from viz.digits import digits, or_none
 from viz.figures.explanation import token_rows
+from viz.formulas import FORMULAS
+from viz.formulas import patching as formulas
 from viz.frame import inspector, layout, words
 from viz.frame.said import Word
 from viz.pages.experiments.explanation.shared import Shown
@@ -74,12 +75,10 @@ def _completeness(found: Integrated) -> None:
             (f"{digits(100 * found.error, 3)} %", f"completeness error, {found.n_steps} steps"),
         ]
     )
-    name, written = "model.analysis.input_gradients.integrated", formulas.INTEGRATED
-    inspector.formula(name, written.latex, written.reference)
-    numbers = formulas.complete_with_numbers(total, found.value, found.baseline)
-    inspector.formula(name, numbers)
-    rollout = formulas.ROLLOUT
-    inspector.formula("model.analysis.flow.rollout", rollout.latex, rollout.reference)
+    name, written = "model.analysis.input_gradients.integrated", FORMULAS["Integrated gradients"]
+    inspector.formula(name, written)
+    inspector.formula(name, formulas.complete_with_numbers(total, found.value, found.baseline))
+    inspector.formula("model.analysis.flow.rollout", FORMULAS["Rollout"])
     inspector.check(
         found.error <= COMPLETE,
         f"integrated gradients sum to the difference, error {found.error:.1e} of it, allowed "

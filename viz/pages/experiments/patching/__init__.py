@@ -7,11 +7,12 @@ import numpy as np
 from model.analysis.exact import spearman
 from model.analysis.metrics import Metric, telling_tokens
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
-from viz import formulas_patching as formulas
 from viz.charts.chart import Axis, numbered
 from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates, part_map
 from viz.figures.patching import RECOVERED, estimate_scatter
+from viz.formulas import FORMULAS
+from viz.formulas import patching as formulas
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
 from viz.frame.given import Two, kind_on
 from viz.frame.page import Page
@@ -196,11 +197,11 @@ def _cell(shown: Shown) -> None:
         words.caption(f"Of all heads, L{layer} H{column} changes the metric most.")
     _ways_on(shown, name, layer, column)
     begin, estimated = "model.analysis.patching.begin", "model.analysis.patching.estimated"
-    inspector.formula(begin, formulas.PATCHED.latex, formulas.PATCHED.reference)
+    inspector.formula(begin, FORMULAS["Patched"])
     if work.filling.is_known[number]:
         numbers = formulas.patched_with_numbers(kept.of_base, kept.of_source, value)
         inspector.formula(begin, numbers)
-    inspector.formula(estimated, formulas.ESTIMATED.latex, formulas.ESTIMATED.reference)
+    inspector.formula(estimated, FORMULAS["Attribution patching"])
 
 
 def _says(shown: Shown, name: str) -> str:

@@ -12,10 +12,9 @@ from model.analysis.sizes import (
     operations,
     parameters,
 )
-from viz import formulas_cost as formulas
 from viz.figures.cache import bytes_text
 from viz.figures.cost import operation_lines, share_bars
-from viz.formulas import Formula
+from viz.formulas import FORMULAS
 from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Said
@@ -70,10 +69,6 @@ def render(view: View) -> None:
     )
 
 
-def _formula(name: str, formula: Formula) -> None:
-    inspector.formula(f"model.analysis.sizes.{name}", formula.latex, formula.reference)
-
-
 # --- weights ----------------------------------------------------------------------------------
 
 
@@ -111,7 +106,7 @@ def _totals(chosen: Sized) -> None:
     facts = [(f"{n:,}", what) for what, n in counts.items()]
     total = sum(parameters(shape).values())
     words.facts([(f"{total:,}", f"weights of {chosen.name}"), *facts])
-    _formula("parameters", formulas.PARAMETERS)
+    inspector.formula("model.analysis.sizes.parameters", FORMULAS["Parameters"])
 
 
 # --- operations and bytes ---------------------------------------------------------------------
@@ -136,7 +131,7 @@ def _operations(chosen: Sized, n_tokens: int) -> None:
     facts = [(f"{n:,}", name) for name, n in here.items()]
     of = f"for one {_one_of(chosen)} of {n_tokens:,}"
     words.facts([(f"{sum(here.values()):,}", of), *facts])
-    _formula("operations", formulas.OPERATIONS)
+    inspector.formula("model.analysis.sizes.operations", FORMULAS["Operations"])
 
 
 def _one_of(chosen: Sized) -> str:
@@ -159,7 +154,7 @@ def _memory(chosen: Sized, n_tokens: int) -> None:
     words.facts(
         [(bytes_text(bytes_of[name]), text) for name, text in MEMORY.items() if bytes_of.get(name)]
     )
-    _formula("memory", formulas.MEMORY)
+    inspector.formula("model.analysis.sizes.memory", FORMULAS["Memory"])
 
 
 def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
@@ -179,7 +174,7 @@ def _kinds_of_layers(chosen: Sized, n_tokens: int) -> tuple[LayerCost, ...]:
     for what, name in ORDERS.items():
         columns[name] = [f"{getattr(row, what):,.0f}" for row in rows]
     words.table(columns)
-    _formula("layer_costs", formulas.LAYERS)
+    inspector.formula("model.analysis.sizes.layer_costs", FORMULAS["Kinds of layers"])
     return rows
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from model.analysis.cost_measured import Measured
 from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
-from viz import formulas_cost as formulas
 from viz.digits import digits
 from viz.figures.cache import bytes_text
 from viz.figures.cost import BY_LENGTH, BY_WORK, Forecast, pass_times
+from viz.formulas import FORMULAS
 from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
 from viz.frame.said import Said
@@ -54,8 +54,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
     _figure(passes)
     _forecast(passes)
     _by_length(passes)
-    formula = formulas.TIMES
-    inspector.formula("model.analysis.cost_fit.fit_rounds", formula.latex, formula.reference)
+    inspector.formula("model.analysis.cost_fit.fit_rounds", FORMULAS["Time by length"])
     _memory(passes)
     _check_counted(passes)
     inspector.source(

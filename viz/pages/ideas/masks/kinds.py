@@ -13,7 +13,7 @@ from viz.figures.masks import (
     receptive_field_map,
 )
 from viz.figures.token_maps import mask_map, pattern_map
-from viz.formulas import share_with_numbers, with_causal
+from viz.formulas.parts import share_with_numbers, with_causal
 from viz.frame import inspector, layout, scenes, words
 from viz.frame.page import Numbers
 from viz.frame.view import View

@@ -8,7 +8,7 @@ from model.analysis.probabilities import most_likely_other, next_token_losses
 from viz import runs
 from viz.digits import digits
 from viz.figures.masks import change_bars, loss_bars, share_map
-from viz.formulas import loss_with_numbers
+from viz.formulas.parts import loss_with_numbers
 from viz.frame import inspector, layout
 from viz.frame.page import Numbers
 from viz.frame.said import Word

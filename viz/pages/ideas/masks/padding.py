@@ -12,7 +12,7 @@ from viz.charts.chart import Chart
 from viz.digits import digits
 from viz.figures.masks import share_map
 from viz.figures.token_maps import pattern_map
-from viz.formulas import with_causal
+from viz.formulas.parts import with_causal
 from viz.frame import controls, inspector, layout, notices, scenes, words
 from viz.frame.page import Numbers
 from viz.frame.settings import PADDING_SIDE, SECOND
@@ -62,7 +62,8 @@ def draw(view: View) -> Numbers:
     title = "Attention on pad tokens, by head, without a padding mask"
     with st.expander("Of every head"):
         layout.show_chart(share_map(_pad_shares(batch.unmasked), title), key="pad-shares")
-    inspector.formula("model.masks.padding", with_causal(f"model.masks.padding{'_left' * is_left}"))
+    name = "Padding at the left" if is_left else "model.masks.padding"
+    inspector.formula("model.masks.padding", with_causal(name))
     checks = (*batch.masked.checks, *batch.unmasked.checks)
     inspector.checked("both batches", lambda: checks)
     inspector.source("model.masks.padding")

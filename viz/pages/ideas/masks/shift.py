@@ -6,7 +6,7 @@ from model.analysis.mask_kinds import own_mask, source_of
 from model.analysis.probabilities import target_probabilities
 from viz import runs
 from viz.digits import digits
-from viz.formulas import loss_with_numbers
+from viz.formulas.parts import loss_with_numbers
 from viz.frame import inspector, tables, words
 from viz.frame.page import Numbers
 from viz.frame.view import View

@@ -15,7 +15,8 @@ from viz.figures.positions import (
     wave_surface,
 )
 from viz.figures.schemes import Part, vector_maps
-from viz.formulas import learned_position, operand, wave_with_numbers, with_base
+from viz.formulas import operand
+from viz.formulas.parts import learned_position, wave_with_numbers, with_base
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers
 from viz.frame.settings import DIMENSIONS, PICTURE
@@ -31,7 +32,7 @@ NAMED = 12  # tokens without a position that are named
 def wave_formula(view: View, name: str) -> None:
     """A formula with the base of the model's waves, and its reference."""
     formula = with_base(name, view.config.position_base)
-    inspector.formula(name, formula.latex, formula.reference)
+    inspector.formula(name, formula)
 
 
 def _table(view: View) -> np.ndarray:
@@ -56,7 +57,7 @@ def table(view: View) -> Numbers:
         layout.show_figure(wave_surface(vectors, view.colors), key="wave", alt=alt)
     if config.position == "learned":
         written = learned_position(scale_embeddings=config.scale_embeddings)
-        inspector.formula("model.positions.LearnedPosition", written.latex, written.reference)
+        inspector.formula("model.positions.LearnedPosition", written)
     else:
         wave_formula(view, "model.positions.sinusoidal_encoding")
     return {

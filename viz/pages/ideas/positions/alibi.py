@@ -8,7 +8,7 @@ from model.analysis.positions import check_slopes, head_slopes
 from viz.digits import digits
 from viz.figures.schemes import slope_bars
 from viz.figures.token_maps import pattern_map, signed_map
-from viz.formulas import alibi, bias_with_numbers
+from viz.formulas.parts import alibi, bias_with_numbers
 from viz.frame import controls, inspector, layout, scenes, verdicts, words
 from viz.frame.page import Numbers
 from viz.frame.said import Word
@@ -19,7 +19,7 @@ from viz.labels import token_labels
 
 def _formula(view: View) -> None:
     written = alibi(view.config.n_heads)
-    inspector.formula("model.positions.alibi_bias", written.latex, written.reference)
+    inspector.formula("model.positions.alibi_bias", written)
 
 
 def slopes(view: View) -> Numbers:

@@ -11,7 +11,7 @@ from viz.digits import digits
 from viz.figures.positions import wavelength_curve
 from viz.figures.schemes import angle_map
 from viz.figures.token_maps import signed_map
-from viz.formulas import distance_with_numbers, rotation_with_numbers
+from viz.formulas.parts import distance_with_numbers, rotation_with_numbers
 from viz.frame import controls, inspector, layout, scenes, state, verdicts, words
 from viz.frame.page import Numbers
 from viz.frame.settings import FIRST_POSITION, OTHER_TOKEN, SECOND_POSITION, TOKEN

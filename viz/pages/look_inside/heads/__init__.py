@@ -149,7 +149,7 @@ def _maps(view: View) -> None:
 def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     for name in dict.fromkeys(axes):
         about = MEASURES[name]
-        inspector.formula(about.source, about.latex, about.reference)
+        inspector.formula(about.source, about.formula)
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
     csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}

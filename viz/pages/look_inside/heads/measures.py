@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from model.analysis.heads import Trait
+from viz.formulas import Formula
 
 
 class Measure(NamedTuple):
@@ -15,6 +16,11 @@ class Measure(NamedTuple):
     reference: str
     source: str
     is_signed: bool = False
+
+    @property
+    def formula(self) -> Formula:
+        """How it is written, and where that is from."""
+        return Formula(self.latex, self.reference)
 
 
 _HEADS, _P = "model.analysis.heads", r"p_{ij}"

@@ -1,6 +1,6 @@
 """Formulas of the lesson on cheaper attention, with the numbers on screen."""
 
-from viz.formulas import Formula, operand
+from viz.formulas import FORMULAS, Formula, operand
 
 _OVER = (  # the keys J_i that a query is left with
     r"z_i = \sum_{j \in J_i} p_{ij}\, v_j,\qquad"
@@ -33,21 +33,10 @@ def way(name: str, window: int | str, n_global: int | str, rank: int | str) -> F
     }[name]
 
 
-TILES = Formula(
-    r"m' = \max(m,\ \max_j s_j),\quad \ell' = \ell\, e^{m - m'} + \sum_j e^{s_j - m'},\quad"
-    r" o' = \frac{\ell\, e^{m - m'} o + \sum_j e^{s_j - m'} v_j}{\ell'}",
-    "Milakov & Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1",
-)
-MAPS = Formula(
-    r"\text{maps} = 4\,H n^2\ \text{bytes},\qquad \text{tiles} = 4\,H \cdot 2n\ \text{bytes}",
-    "Dao et al. 2022, theorem 1: O(n) beyond inputs and output",
-)
-
-
 def tiles(maximum: float, total: float) -> Formula:
     """What is kept of a row, and how a further tile changes it."""
     numbers = rf"m' = {operand(maximum)},\ \ell' = {operand(total)}"
-    return Formula(rf"{TILES.latex},\qquad {numbers}", TILES.reference)
+    return FORMULAS["Tiles"].with_numbers(numbers)
 
 
 def memory(n_heads: int, n: int) -> Formula:
@@ -56,5 +45,5 @@ def memory(n_heads: int, n: int) -> Formula:
     return Formula(
         rf"4\,H n^2 = 4 \cdot {n_heads} \cdot {n}^2 = {maps}\ \text{{bytes}},"
         rf"\qquad 4\,H \cdot 2n = 8 \cdot {n_heads} \cdot {n} = {running}\ \text{{bytes}}",
-        MAPS.reference,
+        FORMULAS["Maps"].reference,
     )

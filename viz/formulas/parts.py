@@ -1,174 +1,22 @@
-"""LaTeX for each function shown, keyed by the function's dotted name, and with numbers filled in.
-
-Only numbers and our own symbols enter a formula, never a person's text.
-"""
+"""Formulas of the model's own parts, as the model that runs has them, and with its numbers."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from model.worked_out import STAGES
-from viz.digits import digits, equals
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A formula as the field writes it, and where it comes from."""
-
-    latex: str
-    reference: str
-
-
-# When query i may attend to key j, by the name of the function in model.masks.
-_SEEN = {
-    "causal": r"j \le i",
-    "sliding_window": r"|i - j| < w",
-    "prefix": r"j \le i \ \text{ or } \ j < n_{\mathrm{prefix}}",
-    "global_tokens": r"|i - j| < w \ \text{ or } \ i < g \ \text{ or } \ j < g",
-    "padding": r"j < \mathrm{length}",
-    "padding_left": r"j \ge T - \mathrm{length}",
-}
-
-
-def _cases(seen: str) -> str:
-    return rf"M_{{ij}} = \begin{{cases}} 0 & {seen} \\ -\infty & \text{{otherwise}} \end{{cases}}"
+from viz.formulas import FORMULAS, Formula, operand, result, scientific
 
 
 def with_causal(name: str) -> str:
-    """A mask of `model.masks` combined with the causal one by `&`."""
-    seen = _SEEN[name.rpartition(".")[2]]
-    return _cases(rf"({seen}) \ \text{{ and }} \ {_SEEN['causal']}")
+    """A formula of a mask, combined with the causal one by `&`."""
+    known, causal = FORMULAS[name].latex, _condition(FORMULAS["model.masks.causal"])
+    seen = _condition(FORMULAS[name])
+    return known.replace(seen, rf"({seen}) \ \text{{ and }} \ {causal}")
 
 
-FORMULAS: dict[str, Formula] = {
-    "model.attention.scaled_dot_product": Formula(
-        r"\mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}} + M\right)V",
-        "Vaswani et al. 2017, eq. 1",
-    ),
-    "model.blocks.CrossBlock": Formula(
-        r"Q = X_{\mathrm{German}} W_Q,\quad K = M W_K,\quad V = M W_V,\qquad"
-        r" \mathrm{softmax}\!\left(\frac{QK^{\top}}{\sqrt{d_{\mathrm{head}}}}\right)V",
-        "Vaswani et al. 2017, §3.2.3: queries of the decoder, keys and values of the encoder's "
-        "output M",
-    ),
-    "model.embeddings.PatchEmbedding": Formula(
-        r"X = [\,x_{\mathrm{CLS}};\; p_1 E + b;\; \dots;\; p_P E + b\,] + E_{\mathrm{pos}}",
-        "Dosovitskiy et al. 2021, eq. 1: the class token, and each patch p of the picture through "
-        "one matrix E",
-    ),
-    "model.analysis.alignment.agreement": Formula(
-        r"\mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|},\qquad"
-        r" \mathrm{precision} = \frac{|A \cap P|}{|A|},\qquad"
-        r" \mathrm{recall} = \frac{|A \cap S|}{|S|}",
-        "Och & Ney 2003, for attention as in Garg et al. 2019: A found, S sure, P possible links; "
-        "here P = S",
-    ),
-    "model.positions.sinusoidal_encoding": Formula(
-        r"\mathrm{PE}(\mathrm{pos}, 2i) ="
-        r" \sin\!\frac{\mathrm{pos}}{10000^{2i/d_{\mathrm{model}}}},\qquad"
-        r"\mathrm{PE}(\mathrm{pos}, 2i{+}1) ="
-        r" \cos\!\frac{\mathrm{pos}}{10000^{2i/d_{\mathrm{model}}}}",
-        "Vaswani et al. 2017, §3.5",
-    ),
-    "model.positions.shift_waves": Formula(
-        r"\begin{pmatrix} \sin \omega_i (p{+}k) \\ \cos \omega_i (p{+}k) \end{pmatrix} ="
-        r"\begin{pmatrix} \cos \omega_i k & \sin \omega_i k \\"
-        r" -\sin \omega_i k & \cos \omega_i k \end{pmatrix}"
-        r"\begin{pmatrix} \sin \omega_i p \\ \cos \omega_i p \end{pmatrix},"
-        r"\qquad \omega_i = 10000^{-2i/d_{\mathrm{model}}}",
-        "Vaswani et al. 2017, §3.5; the matrix depends on the offset k, not on the position p",
-    ),
-    "model.positions.wave_product": Formula(
-        r"\mathrm{PE}(p) \cdot \mathrm{PE}(p{+}k) = \sum_{i=0}^{d_{\mathrm{model}}/2-1}"
-        r" \cos \omega_i k",
-        "Vaswani et al. 2017, §3.5, with cos a cos b + sin a sin b = cos(a − b)",
-    ),
-    "model.positions.LearnedPosition": Formula(
-        r"x_p = E[t_p] + P[p], \qquad 0 \le p < n_{\mathrm{max}}",
-        "Gehring et al. 2017, §3.1; E the embedding of token t, P the trained table",
-    ),
-    "model.positions.rotate_pairs": Formula(
-        r"\begin{pmatrix} q'_i \\ q'_{i+d/2} \end{pmatrix} ="
-        r"\begin{pmatrix} \cos m\theta_i & -\sin m\theta_i \\"
-        r" \sin m\theta_i & \cos m\theta_i \end{pmatrix}"
-        r"\begin{pmatrix} q_i \\ q_{i+d/2} \end{pmatrix},"
-        r"\qquad \theta_i = 10000^{-2i/d_{\mathrm{head}}}",
-        "Su et al. 2021, eq. 34, with dimension i paired with i + d_head/2 (halves, as in Llama)",
-    ),
-    "model.analysis.positions.rope_scores": Formula(
-        r"\langle R_m q,\; R_n k \rangle = \langle R_{m-n}\, q,\; k \rangle",
-        "Su et al. 2021, eq. 16: the score depends on the distance m − n, not on m and n",
-    ),
-    "model.positions.alibi_bias": Formula(
-        r"\mathrm{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_{\mathrm{head}}}}"
-        r" - s_h\,|i - j|, \qquad s_h = 2^{-8(h+1)/H}",
-        "Press et al. 2022, §3, there for keys before the query alone; head h of H, from 0",
-    ),
-    "model.positions.Position": Formula(
-        r"f(\Pi X) = \Pi f(X) \quad \text{for every permutation } \Pi",
-        "Lee et al. 2019, property 1, without positions and mask",
-    ),
-    "model.masks.causal": Formula(_cases(_SEEN["causal"]), "Vaswani et al. 2017, §3.2.3"),
-    "model.masks.sliding_window": Formula(
-        _cases(_SEEN["sliding_window"]),
-        "w counts the token itself and those before it, as in Jiang et al. 2023, §2, there with "
-        "the causal mask; w of Beltagy et al. 2020, §3.1, is the whole width",
-    ),
-    "model.masks.prefix": Formula(_cases(_SEEN["prefix"]), "Raffel et al. 2020, §3.2.1"),
-    "model.masks.global_tokens": Formula(
-        _cases(_SEEN["global_tokens"]),
-        "Beltagy et al. 2020, §3.1: a window, and g global tokens, here the first ones; w counts "
-        "the token itself and those before it, as in Jiang et al. 2023, §2",
-    ),
-    "model.masks.padding": Formula(
-        _cases(_SEEN["padding"]), "as for BERT's sentences of different length, Devlin et al. 2019"
-    ),
-    "model.masks.full": Formula(
-        r"M_{ij} = 0", "Devlin et al. 2019, §3.1: each token attends to all, on both sides"
-    ),
-    "model.analysis.masking.layers_to_reach": Formula(
-        r"\mathrm{known}_0 = I, \qquad \mathrm{known}_{n+1} = \mathrm{known}_n \,\lor\,"
-        r" (\mathrm{mask} \cdot \mathrm{known}_n)",
-        "the receptive field of Beltagy et al. 2020, §3.1, for any mask",
-    ),
-    "model.analysis.probabilities.next_token_losses": Formula(
-        r"\mathcal{L} = -\frac{1}{T-1} \sum_{t=1}^{T-1} \ln p(x_{t+1} \mid x_1, \dots, x_t)",
-        "Bengio et al. 2003, §2; in nats, the mean over the tokens predicted",
-    ),
-    "model.analysis.blanks.predicted_in_turn": Formula(
-        r"\mathrm{PLL}(x) = \sum_{t=1}^{T} \ln p(x_t \mid x_{\setminus t}),\qquad"
-        r" \mathrm{PPPL}(x) = \exp\!\left(-\frac{1}{T}\,\mathrm{PLL}(x)\right)",
-        "Salazar et al. 2020, eq. 1 and 3, of one sentence; x without token t has [MASK] in its "
-        "place",
-    ),
-    "model.analysis.merges.merged": Formula(
-        r"i^{*} = \min\, \arg\min_i \, \mathrm{rank}(s_i, s_{i+1}),\qquad"
-        r" \dots\, s_{i^{*}} \,,\, s_{i^{*}+1} \dots \;\to\; \dots\, s_{i^{*}} s_{i^{*}+1} \dots",
-        "Sennrich et al. 2016, §3.2, on bytes as Radford et al. 2019, §2.2; again and again, until "
-        "no pair of neighbours is in the list of merges",
-    ),
-    "model.decoding.beam.normalised_score": Formula(
-        r"s(y) = \frac{\log p(y \mid x)}{\left(\frac{5 + |y|}{6}\right)^{\alpha}}",
-        "Wu et al. 2016, eq. 14, without the coverage term",
-    ),
-    "model.decoding.kv_cache.cache_bytes": Formula(
-        r"\mathrm{bytes} = 2 \cdot L \cdot n_{\mathrm{kv\,heads}} \cdot d_{\mathrm{head}}"
-        r" \cdot T \cdot b",
-        "Pope et al. 2022, §3.3; 2 for keys and values, L layers, T tokens, b bytes per value",
-    ),
-    "model.decoding.filters.filter_logits": Formula(
-        r"p_i = \frac{\exp(\ell_i / T)}{\sum_{j \in \mathcal{K}} \exp(\ell_j / T)}"
-        r"\quad (i \in \mathcal{K}),\qquad p_i = 0 \quad (i \notin \mathcal{K})",
-        "temperature: Ackley et al. 1985; top-k: Fan et al. 2018; top-p: Holtzman et al. 2020; "
-        "min-p: Nguyen et al. 2024",
-    ),
-    "model.analysis.lens.logit_lens": Formula(
-        r"\mathrm{LogitLens}(h) = \mathrm{norm}_{\mathrm{final}}(h)\,W_U,\qquad"
-        r" p = \mathrm{softmax}\big(\mathrm{LogitLens}(h)\big)",
-        "nostalgebraist 2020; Belrose et al. 2023, §2: the lens gives logits, the softmax is added "
-        "here",
-    ),
-}
+def _condition(mask: Formula) -> str:
+    """When query i may attend to key j."""
+    return mask.latex.partition(" 0 & ")[2].partition(r" \\ ")[0]
 
 
 _SUBLAYERS = {"attn": "attention", "cross": r"cross\text{-}attention", "ffn": "FFN"}
@@ -274,17 +122,6 @@ def _plain(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else f"{number:g}"
 
 
-def operand(number: float, places: int = 4) -> str:
-    """A number among others in a formula; in powers of ten where `digits` could but say `<`."""
-    text = digits(number, places)
-    return scientific(number) if text[0] in "<>" else text.replace("−", "-")
-
-
-def result(number: float, places: int = 4) -> str:
-    """What a formula gives, with its relation sign."""
-    return equals(number, places).replace("−", "-")
-
-
 def minus(number: float) -> str:
     """A number to be subtracted, without a double sign; enough digits for four of e^x."""
     return f"{'+' if number < 0 else '-'} {operand(abs(number), 5)}"
@@ -355,12 +192,6 @@ def pseudo_perplexity_with_numbers(total: float, n: int) -> str:
         rf"\mathrm{{PPPL}} = \exp\!\left(\frac{{{operand(total)}}}{{{n}}}\right)"
         rf" {result(math.exp(total / n), 2)}"
     )
-
-
-def scientific(number: float) -> str:
-    """A small number as LaTeX: 3.1 · 10⁻⁷."""
-    mantissa, _, exponent = f"{number:.1e}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if number else "0"
 
 
 def score_with_numbers(total: float, n_tokens: int, alpha: float, score: float) -> str:
