@@ -8,17 +8,16 @@ import numpy as np
 import pandas as pd
 
 from model.analysis.metrics import DIFFERENCE
-from model.analysis.patching import Pair, metric_between, parting
 from model.analysis.paths import circuit as paths_circuit
 from model.analysis.paths.circuit import N_EXACT
 from model.analysis.paths.edges import Exact
 from model.analysis.paths.kept import kept_only
 from model.analysis.paths.others import on_another
-from model.analysis.paths.terms import paths
 from model.analysis.paths.words import rows
+from model.analysis.question import ask, of_traces
 from model.analysis.second import with_another_word
 from model.sources.table import Runnable
-from model.sources.tokens import said, token_of
+from model.sources.tokens import said, strings_of, token_of
 from model.trace import Trace
 from viz.kit.part import Part
 from viz.kit.parts.circuit import circuit_part
@@ -117,13 +116,11 @@ def circuit_of(
     second = second or with_another_word(opened.tokenizer, trace)
     if not second:
         raise ValueError("no word of the text could be exchanged for another; give a second text")
-    other = opened.trace(second).trace
-    if len(other.tokens) != len(trace.tokens):
-        raise ValueError(parting(trace.tokens, other.tokens))
-    base, source, position = trace.ids, other.ids, len(trace.tokens) - 1
-    asked = (token_of(opened, text) for text in (answer, against))
-    metric = metric_between(opened.model, base, source, position, DIFFERENCE, *asked)
-    found = paths_circuit.Circuit(paths(Pair(opened.model, base, source, metric)))
+    both = of_traces(trace, opened.trace(second).trace, partial(strings_of, opened))
+    tokens = [token_of(opened, text) for text in (answer, against)]
+    question = ask(opened.model, both, DIFFERENCE, tokens)
+    found = paths_circuit.circuit_of(question.of(opened.model))
     found.finish()
+    metric = question.metric
     answer, against = (said(opened, token) for token in (metric.answer, metric.other))
     return Circuit(opened, trace, second, answer, against, found)

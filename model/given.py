@@ -1,7 +1,7 @@
 """What a person gives a model to run on."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -24,7 +24,8 @@ Given = str | Blanked | Translation | np.ndarray  # a picture is (S, S) from 0 t
 
 # Given as plain values, which caches can compare: ids, of a translation two rows of them, or the
 # bytes of float32 pixels.
-Input = tuple[int, ...] | tuple[tuple[int, ...], ...] | bytes
+Ids = tuple[int, ...]
+Input = Ids | tuple[Ids, ...] | bytes
 
 
 def as_given(given: Input) -> np.ndarray | tuple[np.ndarray, ...]:
@@ -36,6 +37,18 @@ def as_given(given: Input) -> np.ndarray | tuple[np.ndarray, ...]:
     if given and isinstance(given[0], tuple):
         return tuple(np.array(row) for row in given)
     return np.array(given)
+
+
+def as_input(given: np.ndarray | tuple[np.ndarray, ...]) -> Input:
+    """What a run was given, as plain values."""
+    if isinstance(given, tuple):
+        return tuple(tuple(row.tolist()) for row in given)
+    return given.astype(np.float32).tobytes() if given.ndim > 1 else tuple(given.tolist())
+
+
+def rows_of(given: Input) -> tuple[Ids, ...]:
+    """The ids of a text, or of a source and its target."""
+    return cast(tuple[Ids, ...], given if isinstance(given[0], tuple) else (given,))
 
 
 def space_at_end(tokens: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ HEAVY, LIGHT = 0.5, 0.1  # weights that are much and little
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class Arrows:
     """A number of one prediction, and the arrows that are looked at.
 
     They are those of one query of one group of heads, such as decoder.cross_attn: without a
@@ -94,7 +94,7 @@ class Measured:
     token_weights: np.ndarray
 
 
-def measure(question: Question) -> Measured:
+def measure(question: Arrows) -> Measured:
     """One run, forward and back. ValueError for a text of which there is too much to keep."""
     check_gradients(question.model, max(question.lengths.values()))
     gradients = Gradients(("pattern", "v"))
@@ -126,7 +126,7 @@ def measure(question: Question) -> Measured:
     )
 
 
-def _token_weights(question: Question, values: Mapping[str, Tensor]) -> np.ndarray:
+def _token_weights(question: Arrows, values: Mapping[str, Tensor]) -> np.ndarray:
     """Mean weights of what predicts, of a translation on the source and then on the target."""
     own = [site for site in question.model.sites if site.stack == question.model.sites[-1].stack]
     means = []
@@ -152,7 +152,7 @@ def _numpy(value: Tensor) -> np.ndarray:
 # --- arrows -----------------------------------------------------------------------------------
 
 
-def removals(question: Question, measured: Measured) -> Filling:
+def removals(question: Arrows, measured: Measured) -> Filling:
     """What the metric loses without each arrow of the query, (L · H · T,): gradient × weight first.
 
     Those that have no weight lose nothing.
@@ -177,7 +177,7 @@ def removals(question: Question, measured: Measured) -> Filling:
     return filling
 
 
-def _held_before(question: Question, n_tokens: int) -> KVCache | None:
+def _held_before(question: Arrows, n_tokens: int) -> KVCache | None:
     """Room for keys and values of all tokens before a last query; None where they may change.
 
     They may where the query is not the last, or a mask lets tokens attend to later ones.
@@ -197,7 +197,7 @@ def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
 
 @torch.inference_mode()
 def _without(
-    question: Question, layer: int, changes: Changes, before: KVCache | None, branches: Branches
+    question: Arrows, layer: int, changes: Changes, before: KVCache | None, branches: Branches
 ) -> np.ndarray:
     """The metric with each of these changes of a layer's pattern, (n,)."""
     model, address = question.model, f"{question.sites[layer].address}.pattern"
@@ -235,7 +235,7 @@ def _branching(model: AnyDecoder, before: KVCache, layer: int, n_rows: int) -> K
 
 
 @torch.inference_mode()
-def unseen(question: Question) -> Iterator[tuple[int, np.ndarray]]:
+def unseen(question: Arrows) -> Iterator[tuple[int, np.ndarray]]:
     """What the metric loses where no token attends to one, itself included, in any head.
 
     Yields the number of the first of a few tokens, and the effects (n,) of these.

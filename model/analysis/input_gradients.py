@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at, values_of
-from model.analysis.explanation import Question
+from model.analysis.explanation import Arrows
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
 from model.device import wide
@@ -40,7 +40,7 @@ class Integrated:
         return missed / abs(difference) if difference else missed
 
 
-def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[Integrated | None]:
+def integrated(question: Arrows, steps: tuple[int, ...] = STEPS) -> Iterator[Integrated | None]:
     """Gradients along the path, a few at a time; yields None until the last, which is the result.
 
     Gauss-Legendre quadrature, with more steps until the completeness error is at most 0.5 %.
@@ -62,7 +62,7 @@ def integrated(question: Question, steps: tuple[int, ...] = STEPS) -> Iterator[I
 
 
 @torch.inference_mode()
-def _ends(question: Question) -> Tensor:
+def _ends(question: Arrows) -> Tensor:
     """The beginning and the end of the path, (2, N, D), of the tokens of all stacks."""
     values = values_of(question.model, question.given, {"embed"})
     own = torch.cat([values[f"{name}.embed"][0] for name in question.lengths])
@@ -79,7 +79,7 @@ def _beginning(model: Transformer) -> Tensor:
     return torch.stack(sums).sum(dim=0) / len(every)
 
 
-def _metrics(question: Question, embedded: Tensor) -> list[float]:
+def _metrics(question: Arrows, embedded: Tensor) -> list[float]:
     """The metric of rows of embeddings (B, N, D)."""
     with torch.inference_mode():
         tap = attach(*_rows(question, embedded))
@@ -88,7 +88,7 @@ def _metrics(question: Question, embedded: Tensor) -> list[float]:
         return question.metric.of(logits).tolist()
 
 
-def _rows(question: Question, embedded: Tensor) -> list[Branch]:
+def _rows(question: Arrows, embedded: Tensor) -> list[Branch]:
     """What puts rows of embeddings in the place of those of each stack."""
     lengths = question.lengths
     parts = embedded.split(list(lengths.values()), dim=1)
@@ -98,7 +98,7 @@ def _rows(question: Question, embedded: Tensor) -> list[Branch]:
     ]
 
 
-def _along(question: Question, ends: Tensor, places: np.ndarray, shares: np.ndarray) -> Tensor:
+def _along(question: Arrows, ends: Tensor, places: np.ndarray, shares: np.ndarray) -> Tensor:
     """Σ share · gradient · (end − beginning) at places from 0 to 1, summed over D. (N,)."""
     ends = ends.clone()  # made where no gradient is kept, which autograd refuses
     at = torch.tensor(places, dtype=ends.dtype, device=ends.device)[:, None, None]

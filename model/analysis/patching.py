@@ -24,7 +24,7 @@ from model.analysis.branching import (
 )
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once
-from model.analysis.metrics import DIFFERENCE, Metric, rounding, telling_tokens
+from model.analysis.metrics import Metric, rounding
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import ENCODER
 from model.config import EncoderDecoderConfig
@@ -152,43 +152,17 @@ def check_lengths(base: Given, source: Given) -> None:
         )
 
 
-@torch.inference_mode()
-def metric_between(
-    model: Transformer,
-    first: Given,
-    second: Given,
-    position: int,
-    kind: str,
-    answer: int | None = None,
-    other: int | None = None,
-) -> Metric:
-    """What is asked of both: of these tokens, or of those that tell both predictions apart most.
-
-    ValueError where the inputs have different numbers of tokens.
-    """
-    check_lengths(first, second)
-    logits = (logits_at(model, given, position)[0].float() for given in (first, second))
-    usual = telling_tokens(*(x.cpu().numpy() for x in logits))
-    answer, other = (
-        token if given is None else given
-        for token, given in zip(usual, (answer, other), strict=True)
-    )
-    if kind == DIFFERENCE and answer == other:
-        raise ValueError(
-            f"the answer and what it is asked against are one token, {answer}; give two"
-        )
-    return Metric(kind, position, answer, other)
-
-
-def parting(first: Sequence[str], second: Sequence[str]) -> str:
-    """Why values of two texts cannot be exchanged, in words: how many tokens, where they part."""
+def check_tokens(first: Sequence[str], second: Sequence[str]) -> None:
+    """ValueError where two texts have different numbers of tokens: how many, where they part."""
+    if len(first) == len(second):
+        return
     pairs = zip(first, second, strict=False)
     n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     here, there = (
         f"“{quoted(row[n_same].strip()) or SPACE}”" if n_same < len(row) else "the end"
         for row in (first, second)
     )
-    return (
+    raise ValueError(
         f"the first sentence has {len(first)} tokens, the second {len(second)}; they part at "
         f"{here} and {there}: give both as many"
     )

@@ -30,7 +30,7 @@ from model.analysis.ablation import (
 from model.analysis.branching import values_of
 from model.analysis.interventions import run_rows
 from model.analysis.means import averaged, mean_over, ordinary, surveyed_values
-from model.analysis.patching import parting
+from model.analysis.patching import check_tokens
 from model.architectures.base import Transformer
 from model.commands import cli
 from model.sources.sums import sum_of_weights
@@ -122,8 +122,7 @@ def _other(loaded: Runnable, arguments: Namespace, trace: Trace) -> dict[str, Te
     if arguments.other is None or len(trace.streams) > 1 or loaded.input_kind == "image":
         raise ValueError("--way other needs --other TEXT and a model of one text, of one stack")
     other = cli.trace_text(loaded, arguments.other)
-    if len(other.tokens) != len(trace.tokens):
-        raise ValueError(parting(trace.tokens, other.tokens))
+    check_tokens(trace.tokens, other.tokens)
     return values_of(loaded.model, other.given, KEPT)
 
 

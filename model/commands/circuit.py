@@ -2,18 +2,16 @@
 
 from argparse import ArgumentParser, Namespace
 
-import numpy as np
-
 from model.analysis.metrics import DIFFERENCE, LOGIT
-from model.analysis.patching import Pair
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
 from model.analysis.paths.words import rows
 from model.analysis.second import with_another_word
 from model.commands import cli
-from model.commands.patch import metric_of, two_inputs
+from model.commands.patch import inputs_told, question_of
+from model.given import rows_of
 from model.sources.table import Runnable
-from model.sources.tokens import said
+from model.sources.tokens import said, strings_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,17 +41,16 @@ def run(arguments: Namespace) -> cli.Answer:
     loaded = cli.open_runnable(arguments, ("answers", "edits", "decoder", "vocabulary"))
     arguments.blank = arguments.target = None
     arguments.second = _second(loaded, arguments)
-    two = two_inputs(loaded, arguments)
-    metric = metric_of(loaded, two, arguments)
-    found = paths(Pair(loaded.model, two.first, two.second, metric, two.stack))
+    question = question_of(loaded, arguments)
+    found, metric = paths(question.of(loaded.model)), question.metric
     circuit = _done("circuit", Circuit(found, arguments.edges))
     if arguments.prune:
         circuit.prune()
         _done("pruning", circuit)
-    tokens = loaded.tokenizer.token_strings(np.asarray(two.first).tolist())
+    tokens = strings_of(loaded, rows_of(question.base)[0])
     answer: dict[str, object] = {
         "checkpoint": loaded.name,
-        **two.said,
+        **inputs_told(loaded, question, arguments),
         "metric": metric.kind,
         "answer": said(loaded, metric.answer),
         "against": said(loaded, metric.other) if metric.kind == DIFFERENCE else None,

@@ -1,21 +1,19 @@
 """`python -m model patch`: activation patching between two inputs, cell by cell."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
-from itertools import takewhile
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
 from model.analysis.exact import spearman
-from model.analysis.interventions import Given
-from model.analysis.metrics import METRICS, Metric
-from model.analysis.patching import GRIDS, Pair, begin, metric_between, parting
+from model.analysis.metrics import METRICS
+from model.analysis.patching import GRIDS, begin
+from model.analysis.question import Question, ask, of_traces
 from model.architectures.encoder_decoder import DECODER, ENCODER
 from model.commands import cli
-from model.given import Translation
+from model.given import Translation, rows_of
 from model.sources.table import Runnable
-from model.sources.tokens import said, token_of
+from model.sources.tokens import said, strings_of, token_of
 from model.trace import Trace
 
 INTO = ("second", "first")
@@ -43,29 +41,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-class Two(NamedTuple):
-    """Both inputs as they are run, the position whose answer is asked, and the stack to patch.
-
-    `said` is what they are in words.
-    """
-
-    first: Given
-    second: Given
-    position: int
-    stack: str
-    said: Mapping[str, object]
-
-
 def run(arguments: Namespace) -> cli.Answer:
     """Run both, fill in all grids, estimate them."""
     loaded = cli.open_runnable(arguments, ("answers", "edits"))
     if arguments.second is None:
         raise ValueError("there is nothing to patch with; give --second")
-    two = two_inputs(loaded, arguments)
-    metric = metric_of(loaded, two, arguments)
-    base, source = (two.second, two.first) if arguments.into == INTO[0] else (two.first, two.second)
-    pair = Pair(loaded.model, base, source, metric, two.stack)
-    patched = begin(pair)
+    question = question_of(loaded, arguments)
+    metric = question.metric
+    asked = question.turned if arguments.into == INTO[0] else question
+    patched = begin(asked.of(loaded.model))
     with cli.progress_bar("patching") as on_progress:
         while not patched.filling.is_done:
             patched.filling.advance(0)
@@ -73,9 +57,9 @@ def run(arguments: Namespace) -> cli.Answer:
     return cli.Answer(
         {
             "checkpoint": loaded.name,
-            **two.said,
-            "position": two.position,
-            "stack": two.stack,
+            **inputs_told(loaded, question, arguments),
+            "position": metric.position,
+            "stack": question.stack,
             "into": arguments.into,
             "metric": metric.kind,
             "answer": said(loaded, metric.answer),
@@ -97,35 +81,29 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
     return [[round(float(x), 6) for x in row] for row in grid]
 
 
-# --- both inputs ------------------------------------------------------------------------------
+# --- what is asked ----------------------------------------------------------------------------
 
 
-def two_inputs(loaded: Runnable, arguments: Namespace) -> Two:
-    """Both inputs, by what their runs say of themselves."""
+def question_of(loaded: Runnable, arguments: Namespace) -> Question:
+    """What is asked of both: of the tokens given, or of those that tell their answers apart."""
     if "encoder" in loaded.offers and arguments.text is not None and arguments.blank is None:
         arguments.blank = len(loaded.tokenizer.encode(arguments.text)) // 2
     first, second = _trace(loaded, arguments), _trace(loaded, _of_second(loaded, arguments))
+    both = of_traces(first, second, partial(strings_of, loaded), arguments.blank)
+    tokens = [token_of(loaded, text) for text in (arguments.answer, arguments.against)]
+    stack = arguments.stack if len(first.streams) > 1 else first.main.name
+    return ask(loaded.model, both, arguments.metric, tokens, stack)
+
+
+def inputs_told(loaded: Runnable, question: Question, arguments: Namespace) -> dict[str, object]:
+    """Both inputs by their tokens, of translations with what both targets begin with."""
     if loaded.input_kind == "image":
-        numbers = {"first": arguments.number, "second": int(arguments.second[:9])}
-        return Two(first.given, second.given, 0, first.main.name, numbers)
-    traces = (first, second)
-    if len(first.streams[0]) != len(second.streams[0]):
-        raise ValueError(parting(*(trace.streams[0].labels for trace in traces)))
-    rows: list[Sequence[np.ndarray]] = [
-        trace.given if isinstance(trace.given, tuple) else [trace.given] for trace in traces
-    ]
-    said: dict[str, object] = {
-        name: loaded.tokenizer.token_strings(row[0].tolist())
-        for name, row in zip(("first", "second"), rows, strict=True)
-    }
-    if len(first.streams) == 1:
-        position = len(first.main) - 1 if arguments.blank is None else arguments.blank
-        return Two(rows[0][0], rows[1][0], position, first.main.name, said)
-    both = zip(rows[0][1].tolist(), rows[1][1].tolist(), strict=False)
-    target = [own for own, _ in takewhile(lambda pair: pair[0] == pair[1], both)]
-    said["target"] = loaded.tokenizer.token_strings(target)
-    of = (rows[0][0], target), (rows[1][0], target)
-    return Two(*of, len(target) - 1, arguments.stack, said)
+        return {"first": arguments.number, "second": int(arguments.second[:9])}
+    first, second = rows_of(question.base), rows_of(question.source)
+    told = {"first": first[0], "second": second[0]}
+    if len(first) > 1:
+        told["target"] = first[1]
+    return {name: strings_of(loaded, ids) for name, ids in told.items()}
 
 
 def _trace(loaded: Runnable, arguments: Namespace) -> Trace:
@@ -143,13 +121,3 @@ def _of_second(loaded: Runnable, arguments: Namespace) -> Namespace:
             raise ValueError(f"{loaded.name} takes pictures; give the number of one as --second")
         changed = {"number": int(arguments.second[:9])}
     return Namespace(**{**vars(arguments), **changed})
-
-
-# --- what is asked ----------------------------------------------------------------------------
-
-
-def metric_of(loaded: Runnable, two: Two, arguments: Namespace) -> Metric:
-    """What is asked: of the tokens given, or of those that tell both inputs apart most."""
-    answer, other = (token_of(loaded, text) for text in (arguments.answer, arguments.against))
-    given = two.first, two.second
-    return metric_between(loaded.model, *given, two.position, arguments.metric, answer, other)

@@ -1,6 +1,7 @@
 """Tokens of a model by what a person writes, and back."""
 
 from model.data.tokenizer import Tokenizer
+from model.given import Ids
 from model.lines import quoted
 from model.sources.table import Runnable
 
@@ -30,6 +31,11 @@ def said(loaded: Runnable, token: int) -> str:
     """A token as text, or a class by its number."""
     tokenizer = tokenizer_of(loaded)
     return str(token) if tokenizer is None else tokenizer.name(token)
+
+
+def strings_of(loaded: Runnable, ids: Ids) -> tuple[str, ...]:
+    """Tokens as strings, by their ids, of a model that takes text."""
+    return loaded.tokenizer.token_strings(ids)
 
 
 def tokenizer_of(loaded: Runnable) -> Tokenizer | None:

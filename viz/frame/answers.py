@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from model.analysis.metrics import DIFFERENCE, Metric
+from model.analysis.metrics import DIFFERENCE, Metric, telling_tokens
+from model.analysis.question import Both
 from model.given import Input
 from model.trace import Stream
 from model.worked_out import softmax
@@ -16,6 +17,7 @@ from viz.labels import clipped, token_labels
 from viz.runs import Run, attributing, patching
 
 LONGEST = 24  # characters of a name in a list
+CANDIDATES = 10  # most likely tokens of either of two inputs to choose from
 
 
 def ask(
@@ -55,6 +57,14 @@ def ask(
     else:
         state.leave_out(INSTEAD)
     return Metric(kind, position, answer, other)
+
+
+def ask_both(view: View, both: Both, metric: Choice[str]) -> Metric:
+    """What is asked of two inputs, of the tokens that tell them apart until others are chosen."""
+    logits = [logits_at(view, given, both.position) for given in (both.first, both.second)]
+    own = telling_tokens(*logits)
+    likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
+    return ask(view, both.position, own, (*own, *likely), metric, ("first", "second"))
 
 
 def position_of(view: View) -> int:

@@ -15,12 +15,12 @@ import streamlit as st
 from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
-from model.analysis.patching import parting
+from model.analysis.patching import check_tokens
+from model.analysis.question import Both, of_texts, of_translations
 from model.data.images import Images, read_part
 from model.data.tokenizer import MASK
-from model.given import Input
+from model.given import Ids, Input, as_input, rows_of
 from model.sources.handle import ModelHandle
-from model.trace import Trace
 from viz import runs
 from viz.frame import ASSETS, blanks, controls, notices, state
 from viz.frame import translating as written_as
@@ -33,7 +33,6 @@ from viz.labels import clipped, token_labels
 from viz.live import component
 from viz.runs import Run, patching, translating
 from viz.runs import blanks as blanked
-from viz.runs.patching import Ids
 
 Strings = tuple[str, ...]
 LONGEST = 60  # characters of what two translations share
@@ -73,14 +72,12 @@ class One:
 
 @dataclass(frozen=True)
 class Two:
-    """Both inputs as they are run, the position whose answer is asked, and what its place is.
+    """Both inputs, and in words where their answers are asked.
 
     `labels` has the strings of both, row by row, by the name of the stack they go into.
     """
 
-    first: Input
-    second: Input
-    position: int
+    inputs: Both
     place: str
     labels: Mapping[str, tuple[Strings, Strings]]
 
@@ -151,8 +148,9 @@ def _text(view: View) -> One:
 
 def _texts(view: View, second: str) -> Two:
     ids = _within(patching.ids_of(view.handle, second), view.config.max_seq_len)
-    strings = _equal(view.tokens, runs.tokenizer(view.handle).token_strings(ids))
-    return Two(view.ids, ids, len(ids) - 1, "after the last token", {"decoder": strings})
+    strings = runs.tokenizer(view.handle).token_strings
+    both = of_texts(view.ids, ids, strings)
+    return Two(both, "after the last token", {"decoder": (view.tokens, strings(ids))})
 
 
 # --- an encoder's: what stands in a blank, the first that is hidden until another is chosen -----
@@ -172,10 +170,10 @@ def _blank(view: View) -> One:
 def _both_blank(view: View, second: str) -> Two:
     strings, hidden = runs.tokenizer(view.handle).token_strings, _hidden(view)
     both = [blanked.ids_of(view.handle, text) for text in (view.sentence, second)]
-    _equal(*map(strings, both))
+    check_tokens(*map(strings, both))
     one, two = (_hiding(view, ids, hidden) for ids in both)
     place = f"in place of {MASK}, token {hidden[0]}"
-    return Two(one, two, hidden[0], place, {"encoder": (strings(one), strings(two))})
+    return Two(Both(one, two, hidden[0]), place, {"encoder": (strings(one), strings(two))})
 
 
 def _hidden(view: View) -> tuple[int, ...]:
@@ -191,7 +189,7 @@ def _hiding(view: View, ids: Ids, hidden: tuple[int, ...]) -> Ids:
 
 
 def _target(view: View) -> One:
-    source, target = (tuple(ids.tolist()) for ids in view.run.trace.given)
+    source, target = rows_of(as_input(view.run.trace.given))
     rows = [stream.labels for stream in view.run.trace.streams]
     setting = TOKEN.given(label="After German token")
     place = controls.token(setting, rows[1], len(target) // 2, "middle")
@@ -202,39 +200,33 @@ def _target(view: View) -> One:
 def _sources(view: View, second: str) -> Two:
     """The token at which both translations part, after what they share."""
     handle, tokenizer = view.handle, runs.tokenizer(view.handle)
-    first, own = (tuple(ids.tolist()) for ids in view.run.trace.given)
+    first, own = rows_of(as_input(view.run.trace.given))
     other = translating.source_ids(handle, second)
-    strings = _equal(*(tokenizer.token_strings(ids[:-1]) for ids in (first, other)))
     theirs = (own[0], *translating.written(handle, second, translating.Way()).ids)
-    pairs = enumerate(zip(own, theirs, strict=False))
-    target = own[: next((i for i, pair in pairs if len(set(pair)) > 1), 1)]
-    ends = tokenizer.token_strings(first[-1:])
-    sides = tuple((*row, *ends) for row in strings)
+    if own[: len(theirs)] == theirs[: len(own)]:  # nowhere do they part
+        own = theirs = own[:1]
+    both = of_translations((first, own), (other, theirs), tokenizer.token_strings)
+    target = rows_of(both.first)[1]
     german = tokenizer.token_strings(target)
-    labels = {"encoder": (sides[0], sides[1]), "decoder": (german, german)}
+    sides = tokenizer.token_strings(first), tokenizer.token_strings(other)
     shared = clipped(tokenizer.decode(list(target[1:])).strip(), LONGEST)
     place = f"after “{shared}”" if shared else "for the first German token"
-    return Two((first, target), (other, target), len(target) - 1, place, labels)
+    return Two(both, place, {"encoder": sides, "decoder": (german, german)})
 
 
 # --- a picture's: its class, which the class token says -------------------------------------------
 
 
 def _picture(view: View) -> One:
-    return One(_pixels(view.run.trace), 0, {"encoder": tuple(view.tokens)})
+    return One(as_input(view.run.trace.given), 0, {"encoder": tuple(view.tokens)})
 
 
 def _pictures(view: View, second: str) -> Two:
     """The other is a digit of the test set."""
     shipped = np.ascontiguousarray(shipped_digits().images[int(second)])
     other = runs.run_picture(view.handle, shipped.tobytes()).trace
-    labels = {"encoder": (view.tokens, view.tokens)}
-    return Two(_pixels(view.run.trace), _pixels(other), 0, "of the picture", labels)
-
-
-def _pixels(trace: Trace) -> bytes:
-    assert trace.main.pixels is not None, "a picture has pixels"
-    return trace.main.pixels.astype(np.float32).tobytes()
+    both = Both(as_input(view.run.trace.given), as_input(other.given), 0)
+    return Two(both, "of the picture", {"encoder": (view.tokens, view.tokens)})
 
 
 # --- all of them ----------------------------------------------------------------------------------
@@ -282,9 +274,3 @@ def _within(ids: Ids, context: int) -> Ids:
     if len(ids) > context:
         notices.add(f"The last {len(ids) - context} tokens of the second sentence are cut.")
     return ids[:context]
-
-
-def _equal(first: Strings, second: Strings) -> tuple[Strings, Strings]:
-    if len(first) != len(second):
-        raise ValueError(parting(first, second))
-    return first, second

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from model.analysis.exact import Filling
-from model.analysis.explanation import Measured, Question, measure, removals, telling_arrows, unseen
+from model.analysis.explanation import Arrows, Measured, measure, removals, telling_arrows, unseen
 from model.analysis.flow import flow, rollout, with_residual
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
@@ -77,7 +77,7 @@ def explain(request: Request) -> Explaining:
     """Begin: what one run says; nothing is removed before `advance`."""
     loaded = runs.runnable(request.handle)
     given, metric = as_given(request.given), request.metric
-    question = Question(loaded.model, given, metric, request.group, request.query)
+    question = Arrows(loaded.model, given, metric, request.group, request.query)
     with one_thread():
         measured = measure(question)
     n_tokens = len(question.tokens) if len(question.tokens) <= MOST_TOKENS else 0
@@ -93,7 +93,7 @@ def explain(request: Request) -> Explaining:
     return work
 
 
-def _steps(question: Question, work: Explaining, layers: np.ndarray | None) -> Iterator[None]:
+def _steps(question: Arrows, work: Explaining, layers: np.ndarray | None) -> Iterator[None]:
     """One piece of work after the other."""
     while not work.filling.is_done:
         work.filling.advance(0)

@@ -1,7 +1,8 @@
 """Activation patching of two inputs, and second inputs for one."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -10,41 +11,29 @@ import torch
 from model.adopted.model import AdoptedModel
 from model.analysis import second
 from model.analysis.branching import logits_at
-from model.analysis.metrics import Metric
-from model.analysis.patching import Pair, Patched, begin
+from model.analysis.patching import Pair
+from model.analysis.question import Question
 from model.analysis.second import with_token
 from model.device import one_thread
-from model.given import Input, as_given
+from model.given import Ids, Input, as_given
 from model.memory import give_back_freed_memory
 from model.sources.handle import ModelHandle
 from viz import runs
 
-Ids = tuple[int, ...]
+Answer = TypeVar("Answer")
 MOST_ALIKE, MOST_MADE = 6, 8  # words that are most like one; texts made of a text
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked for: values of the input `source` in `base`, in one stack of one model."""
+def answered(handle: ModelHandle, question: Question, begin: Callable[[Pair], Answer]) -> Answer:
+    """What is begun of a question: both runs and one backward pass; the rest is left to it.
 
-    handle: ModelHandle
-    base: Input
-    source: Input
-    metric: Metric
-    stack: str = "decoder"
-
-
-def patch(request: Request) -> Patched:
-    """Begin: both runs and the estimate; no cell is computed before it advances.
-
-    ValueError for different numbers of tokens.
+    ValueError where there is no answer, such as for different numbers of tokens.
     """
-    loaded = runs.runnable(request.handle)
-    base, source = as_given(request.base), as_given(request.source)
+    pair = question.of(runs.runnable(handle).model)
     with one_thread():
-        patched = begin(Pair(loaded.model, base, source, request.metric, request.stack))
+        begun = begin(pair)
     give_back_freed_memory()  # what gradients took
-    return patched
+    return begun
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

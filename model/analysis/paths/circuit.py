@@ -5,9 +5,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from model.analysis.patching import Pair
 from model.analysis.paths.edges import Edges, Exact
 from model.analysis.paths.kept import Curve, Pruning
-from model.analysis.paths.terms import Paths
+from model.analysis.paths.terms import Paths, paths
 from model.work import Work
 
 N_EXACT = 300
@@ -91,6 +92,14 @@ class Circuit(Work):
         if self.pruning is None:
             self.now = self.pruning = Pruning(self.paths, self.all.edges[: self.curve.enough])
         self.is_running, self.has_ended = True, False
+
+
+def circuit_of(pair: Pair) -> Circuit:
+    """Both texts run; no edge but those into the answer is estimated yet.
+
+    ValueError where there is no circuit.
+    """
+    return Circuit(paths(pair))
 
 
 def _by_edge(edges: np.ndarray, values: Sequence[Value]) -> dict[tuple[int, ...], Value]:

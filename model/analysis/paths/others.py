@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.patching import Pair, metric_between
 from model.analysis.paths.kept import kept_only
 from model.analysis.paths.terms import Paths, paths
+from model.analysis.question import Both, ask
 
 
 class Elsewhere(NamedTuple):
@@ -25,13 +25,13 @@ def on_another(found: Paths, edges: np.ndarray, ids: Sequence[int]) -> Elsewhere
     """
     pair = found.pair
     first, second = np.asarray(pair.base), np.asarray(pair.source)
-    base = list(map(int, ids))
+    base = tuple(map(int, ids))
     if len(base) != len(first):
         raise ValueError(f"{len(base)} tokens; the first text has {len(first)}: take as many")
-    source = np.where(first == second, base, second).tolist()
-    kind = pair.metric.kind
-    metric = metric_between(pair.model, base, source, len(base) - 1, kind, None, None)
-    other = paths(Pair(pair.model, base, source, metric, pair.stack))
+    source = tuple(np.where(first == second, base, second).tolist())
+    both = Both(base, source, len(base) - 1)
+    question = ask(pair.model, both, pair.metric.kind, stack=pair.stack)
+    other, metric = paths(question.of(pair.model)), question.metric
     return Elsewhere(metric.answer, metric.other, other.share(kept_only(other, edges)))
 
 

@@ -11,7 +11,7 @@ from model.adopted.adopt import adopt
 from model.adopted.model import capture_adopted
 from model.analysis import explanation
 from model.analysis.attribution import attribute, can_attribute, words_of_head, words_of_neuron
-from model.analysis.explanation import Question, measure, unseen
+from model.analysis.explanation import Arrows, measure, unseen
 from model.analysis.input_gradients import Integrated, integrated
 from model.analysis.metrics import Metric
 from model.analysis.similarity import nearest, token_table
@@ -113,7 +113,7 @@ def test_a_head_s_share_is_what_it_writes_read_by_the_last_norm(family: str) -> 
 
 
 def test_arrows_are_worth_what_they_are_in_our_own_model() -> None:
-    wanted, found = (Question(model, IDS, METRIC) for model in twins())
+    wanted, found = (Arrows(model, IDS, METRIC) for model in twins())
     for name in ("weights", "norms", "gradients", "patterns", "token_weights"):
         expected = getattr(measure(wanted), name)
         np.testing.assert_allclose(getattr(measure(found), name), expected, atol=EXACT)
@@ -129,7 +129,7 @@ def test_arrows_are_worth_what_they_are_in_our_own_model() -> None:
 def test_with_what_is_held_a_removal_is_the_same(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = Question(adopt(build(family)), given(family)["input_ids"][0].tolist(), METRIC)
+    question = Arrows(adopt(build(family)), given(family)["input_ids"][0].tolist(), METRIC)
     held = effects_of(question)
     monkeypatch.setattr(explanation, "_held_before", lambda question, n: None)
     np.testing.assert_allclose(effects_of(question), held, atol=1e-4)

@@ -9,7 +9,7 @@ import pytest
 from model import reference
 from model.analysis import branching, explanation
 from model.analysis.explanation import (
-    Question,
+    Arrows,
     measure,
     removals,
     telling_arrows,
@@ -36,7 +36,7 @@ ALL = slice(None)
 METRIC = Metric("difference", 6, 8, 11)
 
 
-def effects_of(question: Question) -> np.ndarray:
+def effects_of(question: Arrows) -> np.ndarray:
     """What every arrow's removal takes, (L, H, T)."""
     measured = measure(question)
     found = removals(question, measured)
@@ -63,7 +63,7 @@ def plain(
 def test_every_removal_is_a_plain_forward_without_that_weight() -> None:
     model = tiny_model()
     whole = plain(model, "nothing", ())
-    found = effects_of(Question(model, IDS, METRIC))
+    found = effects_of(Arrows(model, IDS, METRIC))
     assert found.shape == (2, 3, 7)
     for layer, head, key in np.ndindex(found.shape):
         expected = whole - plain(model, f"{layer}.attn.pattern", (head, 6, key))
@@ -74,7 +74,7 @@ def test_every_removal_is_a_plain_forward_without_that_weight() -> None:
 def test_what_no_token_attends_to_is_gone_in_every_layer_and_head() -> None:
     model = tiny_model()
     whole = plain(model, "nothing", ())
-    found = np.concatenate([effects for _, effects in unseen(Question(model, IDS, METRIC))])
+    found = np.concatenate([effects for _, effects in unseen(Arrows(model, IDS, METRIC))])
     expected = [
         whole - plain(model, ".pattern", (slice(None), slice(None), key)) for key in range(7)
     ]
@@ -84,17 +84,17 @@ def test_what_no_token_attends_to_is_gone_in_every_layer_and_head() -> None:
 def test_a_query_that_is_not_the_last_is_run_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the keys held of those before it or without, a removal is the same."""
     model = tiny_model()
-    held = effects_of(Question(model, IDS, METRIC))
+    held = effects_of(Arrows(model, IDS, METRIC))
     monkeypatch.setattr(explanation, "_held_before", lambda question, n: None)
-    np.testing.assert_allclose(effects_of(Question(model, IDS, METRIC)), held, atol=1e-5)
-    longer = Question(model, [*IDS, 12, 3], METRIC)
+    np.testing.assert_allclose(effects_of(Arrows(model, IDS, METRIC)), held, atol=1e-5)
+    longer = Arrows(model, [*IDS, 12, 3], METRIC)
     np.testing.assert_allclose(effects_of(longer)[..., :7], held, atol=1e-5)
     assert (effects_of(longer)[..., 7:] == 0).all()
 
 
 def test_both_sides_of_an_encoder_have_arrows() -> None:
     model = tiny_encoder()
-    question = Question(model, IDS, Metric("logit", 2, 8, 11))
+    question = Arrows(model, IDS, Metric("logit", 2, 8, 11))
     measured, found = measure(question), effects_of(question)
     trace = capture(model, IDS, list("abcdefg"))
     patterns = np.stack([record.pattern for record in trace.attention])
@@ -108,7 +108,7 @@ def test_of_a_translation_both_rows_are_weighed_and_hidden() -> None:
     last, where = len(trace.tokens) - 1, {"source": [], "target": []}
     for record in trace.attention:
         where["target" if record.site.group == "decoder.attn" else "source"].append(record.site)
-    question = Question(model, trace.given, Metric("logit", last, 3, 4), "decoder.cross_attn")
+    question = Arrows(model, trace.given, Metric("logit", last, 3, 4), "decoder.cross_attn")
     rows = [
         np.mean(
             [trace.record(site).pattern[:, last] for site in sites if site.stack == "decoder"],
@@ -132,7 +132,7 @@ def test_of_a_translation_both_rows_are_weighed_and_hidden() -> None:
 @pytest.mark.parametrize("changes", [{}, GROUPED], ids=str)
 def test_norms_are_of_what_a_weight_writes(changes: dict) -> None:
     model = tiny_model(**changes).double()
-    measured = measure(Question(model, IDS, METRIC))
+    measured = measure(Arrows(model, IDS, METRIC))
     trace, d_head = capture(model, IDS, list("abcdefg")), model.config.d_head
     for layer, head, key in np.ndindex(measured.norms.shape):
         v = trace.attention[layer].v
@@ -148,7 +148,7 @@ def test_norms_are_of_what_a_weight_writes(changes: dict) -> None:
 def test_gradients_are_slopes_of_a_plain_forward() -> None:
     """By central differences in float64: h²·f‴ and 2⁻⁵³/h stay below 1e-8 of a slope of one."""
     model, h = tiny_model().double(), 1e-5
-    measured = measure(Question(model, IDS, METRIC))
+    measured = measure(Arrows(model, IDS, METRIC))
     for layer, head, key in np.ndindex(measured.weights.shape):
         place = f"{layer}.attn.pattern", (head, 6, key)
         slope = (plain(model, *place, h) - plain(model, *place, -h)) / (2 * h)
@@ -159,7 +159,7 @@ def test_gradients_are_slopes_of_a_plain_forward() -> None:
 
 def test_integrated_gradients_are_complete_and_each_is_a_path_integral() -> None:
     model = tiny_model().double()
-    question = Question(model, IDS, METRIC)
+    question = Arrows(model, IDS, METRIC)
     *begun, found = integrated(question)
     assert set(begun) == {None}
     assert isinstance(found, Integrated)
@@ -240,5 +240,5 @@ def test_rollout_is_the_share_of_all_paths() -> None:
 def test_a_text_of_too_many_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(branching, "MOST_CELLS", 6 * 6**2)
     with pytest.raises(ValueError, match="has 7 tokens; gradients of 6 heads are kept for up to 6"):
-        measure(Question(tiny_model(), IDS, METRIC))
-    assert measure(Question(tiny_model(), IDS[:6], Metric("logit", 5, 8, 11))).weights.size
+        measure(Arrows(tiny_model(), IDS, METRIC))
+    assert measure(Arrows(tiny_model(), IDS[:6], Metric("logit", 5, 8, 11))).weights.size

@@ -15,8 +15,8 @@ from model.analysis.patching import (
     GRIDS,
     Pair,
     begin,
+    check_tokens,
     estimated,
-    parting,
 )
 from model.architectures.base import Transformer
 from model.sources import checkpoint
@@ -168,12 +168,14 @@ def test_telling_tokens_are_those_whose_probability_turns() -> None:
 def test_refusals_name_both_counts_and_where_the_sentences_part() -> None:
     with pytest.raises(ValueError, match="have 7 and 6 tokens"):
         begin(Pair(tiny_model(), BASE, SOURCE[:6], METRIC))
-    line = parting((" The", " girl", " ran"), (" The", " boys", " ran", "."))
-    assert line == (
+    with pytest.raises(ValueError, match=r"part at the end and “\.”"):
+        check_tokens((" a",), (" a", "."))
+    with pytest.raises(ValueError) as told:
+        check_tokens((" The", " girl", " ran"), (" The", " boys", " ran", "."))
+    assert str(told.value) == (
         "the first sentence has 3 tokens, the second 4; they part at “girl” and “boys”: give "
         "both as many"
     )
-    assert "part at the end and “.”" in parting((" a",), (" a", "."))
 
 
 def test_without_a_gap_there_is_nothing_to_put_back() -> None:

@@ -10,7 +10,7 @@ import torch
 from model import reference
 from model.analysis.exact import spearman
 from model.analysis.metrics import Metric
-from model.analysis.patching import Pair, metric_between
+from model.analysis.patching import Pair
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.edges import Edges, _of_raised, effects
 from model.analysis.paths.kept import Curve, Pruning, kept_only, on_ways
@@ -30,6 +30,7 @@ from model.analysis.paths.terms import (
     V,
     paths,
 )
+from model.analysis.question import Both, ask
 from model.reference import Array, Files, Reader
 from model.sources import checkpoint
 from model.sources.transformers import lent
@@ -348,8 +349,8 @@ def test_what_edges_keep_elsewhere_is_a_circuit_of_the_other_texts(folder: Path)
     edges = all_of(found).edges
     ids, exchanged = [3, 1, 4, 8, 5, 9, 0], [3, 1, 7, 8, 5, 6, 0]
     pair = found.pair
-    metric = metric_between(pair.model, ids, exchanged, 6, "difference", None, None)
-    other = paths(Pair(pair.model, ids, exchanged, metric))
+    question = ask(pair.model, Both(tuple(ids), tuple(exchanged), 6))
+    other, metric = paths(question.of(pair.model)), question.metric
     kept = on_another(found, edges[:40], ids)
     assert (kept.answer, kept.against) == (metric.answer, metric.other)
     assert kept.share == pytest.approx(other.share(kept_only(other, edges[:40])))
@@ -440,7 +441,7 @@ def test_texts_that_are_too_long_say_how_long_they_may_be(monkeypatch: pytest.Mo
 def lent_pair(family: str) -> Pair:
     """Two texts for a small model of transformers."""
     model = lent(build(family), tokens()).model
-    return Pair(model, BASE, SOURCE, metric_between(model, BASE, SOURCE, 6, "difference"))
+    return ask(model, Both(tuple(BASE), tuple(SOURCE), 6)).of(model)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "qwen3"])

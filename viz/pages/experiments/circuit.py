@@ -5,10 +5,11 @@ from functools import partial
 
 import numpy as np
 
-from model.analysis.metrics import DIFFERENCE, Metric, telling_tokens
-from model.analysis.paths.circuit import Circuit
+from model.analysis.metrics import DIFFERENCE, LOGIT
+from model.analysis.paths.circuit import Circuit, circuit_of
 from model.analysis.paths.edges import Edges
 from model.analysis.paths.kept import Curve, Pruning
+from model.analysis.question import Question
 from model.lines import quoted
 from viz.digits import NONE, digits, duration
 from viz.frame import answers, controls, gradual, inspector, layout, notices, state, words
@@ -28,12 +29,12 @@ from viz.frame.view import View
 from viz.kit.parts.circuit import circuit_part
 from viz.live import component
 from viz.pages.experiments.patching import second as asked
-from viz.runs.circuits import Request, begin, elsewhere, of_random, same_form
+from viz.runs.circuits import elsewhere, of_random, same_form
 from viz.runs.kept import held
+from viz.runs.patching import answered
 
 CIRCUIT = "circuit"  # of this visitor
 ELSEWHERE = (ELSEWHERE_1, ELSEWHERE_2, ELSEWHERE_3)
-CANDIDATES = 10  # most likely tokens of either text to choose from
 PART = re.compile(r"(embedding|head|MLP|answer) -?\d+\.\d+@\d+")  # as circuit/graph.js has it
 CHOICES = {"edges": CIRCUIT_EDGES, "edge": CIRCUIT_EDGE, "which": CIRCUIT_WHICH}
 
@@ -51,10 +52,12 @@ def render(view: View) -> None:
         return
     two = kind_on(view).two(view, second)
     with asking:
-        metric = _metric(view, two)
-    request = Request(view.handle, two.first, two.second, metric)
-    state.only_for(request, CIRCUIT_EDGE, CIRCUIT_WHICH)
-    work = gradual.kept(CIRCUIT, request, lambda: begin(request))
+        kinds = METRIC.given(default=DIFFERENCE, options=(DIFFERENCE, LOGIT))
+        metric = answers.ask_both(view, two.inputs, kinds)
+    question = Question(two.inputs.first, two.inputs.second, metric)
+    made_with = (view.handle, question)
+    state.only_for(made_with, CIRCUIT_EDGE, CIRCUIT_WHICH)
+    work = gradual.kept(CIRCUIT, made_with, lambda: answered(view.handle, question, circuit_of))
     if state.value(CIRCUIT_WHICH) == "pruned" and work.is_done and work.pruning is None:
         _prune(work)
     if work.is_done:
@@ -64,15 +67,6 @@ def render(view: View) -> None:
     if work.is_done:
         _elsewhere(view, second, work)
     _inspect(view)
-
-
-def _metric(view: View, two: Two) -> Metric:
-    """What is asked for; until others are chosen, the tokens that tell both texts apart."""
-    logits = [answers.logits_at(view, given, two.position) for given in (two.first, two.second)]
-    likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
-    own = telling_tokens(*logits)
-    kinds = METRIC.given(default=DIFFERENCE, options=(DIFFERENCE, "logit"))
-    return answers.ask(view, two.position, own, (*own, *likely), kinds, ("first", "second"))
 
 
 def _prune(work: Circuit) -> None:
@@ -102,7 +96,7 @@ def _figure(view: View, two: Two, work: Circuit) -> None:
     second = next(iter(two.labels.values()))[1]
     chosen = {name: state.value(setting) for name, setting in CHOICES.items()}
     names = answers.names_of(view)
-    key = f"{view.run.key} {two.second} {work.paths.pair.metric}"
+    key = f"{view.run.key} {two.inputs.second} {work.paths.pair.metric}"
     part = circuit_part(
         view.run.trace, second, work, names.__getitem__, chosen, key=key, can_prune=True
     )

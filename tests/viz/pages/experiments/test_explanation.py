@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.exact import spearman
-from model.analysis.explanation import Question, measure, removals, telling_arrows
+from model.analysis.explanation import Arrows, measure, removals, telling_arrows
 from model.analysis.metrics import Metric
 from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_vision
@@ -47,7 +47,7 @@ def explained(text: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Every measure and the effects, computed beside the page."""
     ids, logits = stories().tokenizer.encode(text), stories_trace(text).logits[-1]
     first, second = np.argsort(-logits, kind="stable")[:2].tolist()
-    question = Question(stories().decoder, ids, Metric("logit", len(ids) - 1, first, second))
+    question = Arrows(stories().decoder, ids, Metric("logit", len(ids) - 1, first, second))
     found = measure(question)
     removed = removals(question, found)
     removed.advance(1e9)

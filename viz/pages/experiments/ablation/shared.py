@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part
-from model.analysis.patching import parting
+from model.analysis.patching import check_tokens
 from model.trace import Trace
 from viz import runs
 from viz.frame import answers, settings, state
@@ -94,9 +94,7 @@ def _other(view: View) -> Run:
     if not text.strip():
         raise ValueError("the other sentence is empty; type one with as many tokens")
     run = runs.run(view.handle, text)
-    own, other = view.run.trace.tokens, run.trace.tokens
-    if len(own) != len(other):
-        raise ValueError(parting(own, other))
+    check_tokens(view.run.trace.tokens, run.trace.tokens)
     return run
 
 

@@ -5,8 +5,9 @@ from itertools import groupby
 import numpy as np
 
 from model.analysis.exact import spearman
-from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import GRIDS, OVER_HEADS, Patched
+from model.analysis.metrics import DIFFERENCE
+from model.analysis.patching import GRIDS, OVER_HEADS, Patched, begin
+from model.analysis.question import Question
 from viz.charts.chart import Axis, numbered
 from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates, part_map
@@ -14,14 +15,14 @@ from viz.figures.patching import RECOVERED, estimate_scatter
 from viz.formulas import FORMULAS
 from viz.formulas import patching as formulas
 from viz.frame import answers, controls, gradual, inspector, layout, state, words
-from viz.frame.given import Two, kind_on
+from viz.frame.given import kind_on
 from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
 from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
 from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown
-from viz.runs.patching import Request, patch
+from viz.runs.patching import answered
 
 PATCHING = "patching"  # of this visitor
 ALLOWED = 1e-5
@@ -31,7 +32,6 @@ CALLED = {  # a value, by the grid it is of and its column
     "ffn_out": "MLP, position {}",
     OVER_HEADS: "H{}",
 }
-CANDIDATES = 10  # most likely tokens of either sentence to choose from
 
 
 def render(view: View) -> None:
@@ -49,34 +49,26 @@ def render(view: View) -> None:
     two = kind_on(view).two(view, second)
     with asking:
         stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
-        metric = _metric(view, two)
+        both = two.inputs
+        state.only_for((both.first, both.second, view.model), PATCH)
+        metric = answers.ask_both(view, both, METRIC.given(default=DIFFERENCE))
         is_forward = controls.select(RESTORE, width=170) == RESTORE.default
-    base, source = (two.second, two.first) if is_forward else (two.first, two.second)
-    request = Request(view.handle, base, source, metric, stack)
-    _patch(Shown(view, second, two, request, _work(view, request), is_forward))
+    question = Question(both.first, both.second, metric, stack)
+    question = question.turned if is_forward else question
+    _patch(Shown(view, second, two, question, _work(view, question), is_forward))
 
 
-def _metric(view: View, two: Two) -> Metric:
-    """What is asked of both inputs; until others are chosen, of the tokens that tell them apart."""
-    logits = [answers.logits_at(view, given, two.position) for given in (two.first, two.second)]
-    own = telling_tokens(*logits)
-    likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]
-    state.only_for((two.first, two.second, view.model), PATCH)
-    metric = METRIC.given(default="difference")
-    return answers.ask(view, two.position, own, (*own, *likely), metric, ("first", "second"))
+def _work(view: View, question: Question) -> Patched:
+    """The patching that answers it, begun or gone on with."""
 
-
-def _work(view: View, request: Request) -> Patched:
-    """The patching of this request, begun or gone on with."""
-
-    def begin() -> Patched:
-        found = patch(request)
+    def begun() -> Patched:
+        found = answered(view.handle, question, begin)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         filling = found.filling
         filling.is_running = n_tokens <= gradual.MOST_UNASKED and not filling.is_done
         return found
 
-    return gradual.kept(PATCHING, request, begin)
+    return gradual.kept(PATCHING, (view.handle, question), begun)
 
 
 def _patch(shown: Shown) -> None:
@@ -111,7 +103,7 @@ def _pair(shown: Shown) -> None:
             words.token_pairs(("first", "second"), *next(iter(shown.two.labels.values())))
             words.caption(f"The answer is asked {shown.two.place}.")
     with right:
-        name, kept = answers.name_of(shown.view, shown.request.metric), shown.work.kept
+        name, kept = answers.name_of(shown.view, shown.question.metric), shown.work.kept
         ends = (kept.of_source, kept.of_base)
         ends = zip(("first", "second"), ends if shown.is_forward else ends[::-1], strict=True)
         words.facts([(digits(x), f"{name}, {which} {shown.kind}") for which, x in ends])
@@ -211,7 +203,7 @@ def _says(shown: Shown, name: str) -> str:
 
 
 def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
-    attention = f"{shown.request.stack}.attn"
+    attention = f"{shown.question.stack}.attn"
     ways = []
     if name == OVER_HEADS:
         query = shown.link("Attention", attention=attention, layer=layer, head=column)

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
+from model.analysis.question import Question
 from viz.frame import links, state
 from viz.frame.given import Two
 from viz.frame.settings import PATCH
 from viz.frame.view import View
 from viz.labels import token_labels
-from viz.runs.patching import Request
 
 TITLES = {
     "resid_pre": "Residual stream, before each layer",
@@ -28,7 +28,7 @@ class Shown:
     view: View
     second: str
     two: Two
-    request: Request
+    question: Question
     work: Patched
     is_forward: bool
 
@@ -40,7 +40,7 @@ class Shown:
     @property
     def both_labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The strings of both inputs in the stack that is patched."""
-        return self.two.labels[self.request.stack]
+        return self.two.labels[self.question.stack]
 
     @cached_property
     def labels(self) -> list[str]:
