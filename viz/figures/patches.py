@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.names import head_name
 from viz.charts.chart import Axis, Cells, Chart, Frame, Line, Pen, Scale
 from viz.labels import NARROW, thinned
 
@@ -39,7 +40,7 @@ def distance_curve(distances: np.ndarray, title: str) -> Chart:
         layers,
         distances.ravel(),
         pen=Pen("accent", None, size=10, opacity=0.8),
-        names=[f"L{layer} H{head}" for layer, head in zip(layers, heads, strict=True)],
+        names=list(map(head_name, layers, heads)),
     )
     layer = Axis("layer", kind="whole", ticks=thinned(len(distances), NARROW, 27))
     distance = Axis("mean distance", "pixels", from_zero=True)

@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 
+from model.names import head_name
 from viz.frame import ASSETS
 from viz.frame.view import View
 
@@ -38,8 +39,7 @@ def what_to_try(view: View) -> str:
     for example in examples():
         is_its = (example.sentence, example.model) == (view.sentence, view.model)
         if is_its and _is_shown(example, view):
-            name = f"L{example.layer} H{example.head}"
-            return f"Try: {name} {example.shows}."
+            return f"Try: {head_name(example.layer, example.head)} {example.shows}."
     return ""
 
 

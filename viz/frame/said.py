@@ -23,11 +23,6 @@ Piece = str | Word | Link
 Said = Piece | Sequence[Piece]  # a line or a cell; the words are plain text
 
 
-def head_name(layer: int, head: int) -> str:
-    """A head by its layer and number, as L2 H4."""
-    return f"L{layer} H{head}"
-
-
 def html_of(said: Said) -> str:
     """Plain text as HTML, with its words."""
     return "".join(map(_html, pieces(said)))

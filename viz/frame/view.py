@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.config import DecoderConfig
+from model.names import head_name
 from model.sources.handle import ModelHandle
 from model.trace import AttentionRecord, HeadGroup, Site
 from viz import runs
@@ -94,6 +95,6 @@ class View:
     @property
     def head_name(self) -> str:
         """The chosen head, as in L2 H5, with its kind of attention where there are several."""
-        name = f"L{self.layer} H{self.head}"
+        name = head_name(self.layer, self.head)
         has_others = len(self.run.trace.groups) > 1
         return f"{self.group.title} {name}" if has_others else name

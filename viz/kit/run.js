@@ -2,6 +2,7 @@
 
 import { digits } from "./dom.js";
 import { furthest, matrix, steps, unknownStages, weightedValues } from "./maths.js";
+import { headName } from "./names.js";
 
 /** @import { HeadArrays, Matrix, Steps } from "./maths.js" */
 /** @import { Decoded } from "./arrays.js" */
@@ -108,7 +109,7 @@ export class Run {
    * @param {number} head
    */
   nameOf(group, layer, head) {
-    const name = `L${layer} H${head}`;
+    const name = headName(layer, head);
     return this.about.groups.length > 1 ? `${group.title} ${name}` : name;
   }
 

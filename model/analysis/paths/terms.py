@@ -14,6 +14,7 @@ from model.analysis.metrics import rounding
 from model.analysis.patching import Pair, check_lengths
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
+from model.names import head_name
 from model.tap import Recorder, attach
 
 Q, K, V, MLP, ANSWER = range(5)  # kinds of readers
@@ -123,7 +124,7 @@ class Paths:
         layer, part = divmod(number - 1, self.n_heads + 1)
         if not number:
             return "embedding"
-        return f"MLP {layer}" if part == self.n_heads else f"L{layer} H{part}"
+        return f"MLP {layer}" if part == self.n_heads else head_name(layer, part)
 
     def address(self, layer: int, part: str) -> str:
         """Where a value of a block is."""

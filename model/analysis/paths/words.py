@@ -16,6 +16,7 @@ from model.analysis.paths.terms import (
     QUERY,
     WRITER,
 )
+from model.names import head_name
 
 KINDS = ("q", "k", "v")
 Rows = list[dict[str, Any]]
@@ -43,4 +44,4 @@ def _reader(edge: list[int]) -> str:
         return "answer"
     if edge[KIND] == MLP:
         return f"MLP {edge[LAYER]}"
-    return f"{KINDS[edge[KIND]]} of L{edge[LAYER]} H{edge[HEAD]}"
+    return f"{KINDS[edge[KIND]]} of {head_name(edge[LAYER], edge[HEAD])}"

@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 from model import masks
 from model.analysis.heads import strongest_pair
+from model.names import head_name
 from model.verify.check import relative_error
 from model.worked_out import STAGES
 from tests.viz.builders import csv_rows, unpacked
@@ -31,7 +32,7 @@ MASKS: dict[str, Callable[[int], torch.Tensor]] = {
 Head = dict[str, Any]
 # What the tests call in the browser: the modules, and values in and out as JSON can hold them.
 HARNESS = """async () => {
-    const names = ['kit/maths', 'kit/measures', 'kit/parts/attention/exports'];
+    const names = ['kit/maths', 'kit/measures', 'kit/names', 'kit/parts/attention/exports'];
     const modules = await Promise.all(names.map(name => import(`/${name}.js`)));
     const live = globalThis.live = Object.assign({}, ...modules);
     const read = value => {
@@ -383,3 +384,8 @@ def test_csv_by_hand(bare: Page) -> None:
         '"1 ⏎",1e-7,2',
         "",
     ]
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, 1), (31, 4)])
+def test_a_head_is_called_as_in_python(layer: int, head: int, bare: Page) -> None:
+    assert call(bare, "headName", layer, head) == head_name(layer, head) == f"L{layer} H{head}"

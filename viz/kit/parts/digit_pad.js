@@ -11,6 +11,7 @@ import { argmax } from "../measures.js";
 import { Pad } from "./digit_pad/pad.js";
 import { Picture } from "./digit_pad/picture.js";
 import { Shipped } from "./digit_pad/shipped.js";
+import { headName } from "../names.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { Numbers } from "../maths.js" */
@@ -329,7 +330,7 @@ export class Sketch extends Instrument {
   #showTitle(weights) {
     const { layer, head } = this.#head;
     const { side } = this.data;
-    const layers = { head: `L${layer} H${head}`, mean: `L${layer}, mean of its heads` };
+    const layers = { head: headName(layer, head), mean: `L${layer}, mean of its heads` };
     const { way } = this.settings;
     const name = way === "head" || way === "mean" ? layers[way] : "Rollout through all layers";
     const at = this.#query - 1;
@@ -358,7 +359,7 @@ export class Sketch extends Instrument {
     this.grid.build({ tiles, n_layers, n_heads }, { masked: -1 }, this.palette, pitch);
     const { layer, head } = this.#head;
     this.grid.frame([layer, head]);
-    const chosen = `L${layer} H${head}`;
+    const chosen = headName(layer, head);
     this.grid.node.ariaLabel = `${n_layers} layers and ${n_heads} heads as small maps; arrow keys choose one. Now ${chosen}.`;
   }
 

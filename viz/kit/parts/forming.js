@@ -8,6 +8,7 @@ import { GAP, Grid } from "../marks/grid.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { matrix } from "../maths.js";
 import { WEIGHTS, pictured, weightAt } from "../patterns.js";
+import { headName } from "../names.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { At } from "../marks/grid.js" */
@@ -171,7 +172,7 @@ export class Forming extends Instrument {
     this.grid.build({ tiles, n_layers, n_heads }, codes, this.palette, { x, y });
     const [layer, head] = this.head;
     this.grid.frame([layer, head]);
-    const label = `Every head at ${this.#when}; arrow keys choose one, L${layer} H${head} is large.`;
+    const label = `Every head at ${this.#when}; arrow keys choose one, ${headName(layer, head)} is large.`;
     this.grid.node.setAttribute("aria-label", label);
   }
 
@@ -193,7 +194,7 @@ export class Forming extends Instrument {
   async #drawMap() {
     const [layer, head] = this.head;
     const { axis } = this.data;
-    this.title.textContent = `L${layer} H${head}: ${this.#when}`;
+    this.title.textContent = `${headName(layer, head)}: ${this.#when}`;
     pictured(this.host, this.title.textContent);
     this.#say();
     const names = { rowLabels: axis.queries, columnLabels: axis.keys };
@@ -227,7 +228,7 @@ export class Forming extends Instrument {
   /** @param {At} at */
   #point({ layer, head }) {
     const isHead = layer !== undefined && head !== undefined;
-    this.#pointed = isHead ? ` · L${layer} H${head}` : "";
+    this.#pointed = isHead ? ` · ${headName(layer, head)}` : "";
     if (this.data) this.#speak();
   }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.names import head_name
 from model.trace import Site, Trace
 from viz.kit.part import Part
 from viz.kit.wire import Settings, finite, stream_data
@@ -35,7 +36,7 @@ def mask_editor_part(
     record = trace.record(site)
     spec = {
         "key": key,
-        "head": f"L{site.layer} H{head}",
+        "head": head_name(site.layer, head),
         "stream": stream_data(trace.stream(record.queries)),
         "bars": [
             {"label": label, "before": finite(before), "after": finite(after)}

@@ -6,6 +6,7 @@ import numpy as np
 
 from model.analysis.attribution import Attribution
 from model.analysis.metrics import DIFFERENCE, Metric
+from model.names import head_name
 from model.trace import AttentionRecord, Site
 from viz.charts.chart import Axis, signed
 from viz.digits import digits
@@ -37,7 +38,8 @@ class Asked:
     @property
     def head_name(self) -> str:
         """The chosen head, as in L2 H5."""
-        return f"{_row_name(self.record.site)} H{self.head}"
+        site = self.record.site
+        return head_name(site.layer, self.head, "" if site.kind == "self" else "cross")
 
 
 def render(view: View) -> None:

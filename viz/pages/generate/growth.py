@@ -13,6 +13,7 @@ from model.decoding.course import Change, Course, differences
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
 from model.decoding.writing import Writing, write
+from model.names import head_name
 from model.sources.handle import ModelHandle
 from model.sources.table import Runnable
 from model.trace import Trace
@@ -258,7 +259,7 @@ def sampled(
     writing = write(opened.decoder, opened.end_ids, tuple(ids), now)
     if new_tokens:
         writing.run(new_tokens)
-    key, name = secrets.token_hex(8), f"L{layer} H{head}"
+    key, name = secrets.token_hex(8), head_name(layer, head)
     view = Alone(key, trace, layer, head, name, trace.tokens, tuple(ids))
     return Growth(None, writing, view, vocabulary).alone(
         {**sampling_data(now), "at": None, "averaged": False, "rests": 0}

@@ -7,13 +7,13 @@ import numpy as np
 
 from model.analysis.circle import Circle
 from model.analysis.forming import Formed, formed
+from model.names import head_name
 from model.sources.places import SNAPSHOT, snapshots
 from model.training.objectives import OBJECTIVES
 from model.training.runs import Frames, Run
 from viz.figures import lab
 from viz.figures.lab import Curve
 from viz.frame import layout, state, words
-from viz.frame.said import head_name
 from viz.frame.settings import LAB_AGAINST, LAB_HEAD, LAB_STEP
 from viz.kit.parts.forming import NONE, forming_part
 from viz.live import component

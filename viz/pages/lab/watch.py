@@ -12,6 +12,7 @@ import streamlit as st
 from model.analysis.forming import Formed, formed
 from model.files import folder_at
 from model.lines import one_line, quoted
+from model.names import head_name
 from model.sources import places
 from model.training import runs as trainings
 from model.training.recipe import RECIPE_FILE
@@ -19,7 +20,7 @@ from model.training.runs import LIVE, Frames, Run
 from viz.digits import digits, duration
 from viz.figures.lab import curves
 from viz.frame import address, controls, folder, layout, notices, state, words
-from viz.frame.said import Link, head_name
+from viz.frame.said import Link
 from viz.frame.settings import (
     LAB_BESIDE,
     LAB_CURVE,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model.names import head_name
 from model.recurrence import stored
 from model.recurrence.steps import AROUND
 from model.recurrence.task import (
@@ -122,7 +123,7 @@ def _one_row(_: View) -> Numbers:
         },
         texts=("writes",),
     )
-    title = f"Cross-attention, L{layer} H{head} of the Transformer"
+    title = f"Cross-attention, {head_name(layer, head)} of the Transformer"
     maps = {
         "recurrence-additive": ("additive", row.attended.weights, "Additive attention"),
         "recurrence-cross": ("transformer", row.patterns[layer, head], title),
@@ -141,7 +142,7 @@ def _head(own: np.ndarray) -> tuple[int, int]:
     n_layers, n_heads = own.shape
 
     def name(i: int) -> str:
-        return "the clearest" if i < 0 else f"L{i // n_heads} H{i % n_heads}"
+        return "the clearest" if i < 0 else head_name(*divmod(i, n_heads))
 
     options = range(-1, n_layers * n_heads)
     chosen = controls.select(ROW_HEAD.given(options=options, words=name), width=220)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from model.names import head_name
 from model.verify.check import Check
 from viz import runs
 from viz.frame import inspector, links, notices, settings, state, words
@@ -62,7 +63,9 @@ def checks(view: View) -> tuple[Check, ...]:
     sites = {record.site.address: record.site for record in view.run.trace.attention}
     says = "weights computed by the browser = the run’s"
     return tuple(
-        Check(f"{sites[address].group} L{sites[address].layer} H{head}: {says}", error, 1e-4)
+        Check(
+            f"{sites[address].group} {head_name(sites[address].layer, head)}: {says}", error, 1e-4
+        )
         for address, head, error in component.differing(view.run.key)
         if address in sites
     )

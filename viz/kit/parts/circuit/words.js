@@ -2,6 +2,7 @@
 
 import { html } from "../../dom.js";
 import { readerOf, writerOf } from "./graph.js";
+import { headName } from "../../names.js";
 
 /** @import { Address, Node } from "./graph.js" */
 /** @import { CircuitData } from "../circuit.js" */
@@ -25,7 +26,7 @@ export function tokenName({ labels }, token) {
  * @param {Node} part
  */
 export function partName({ kind, layer, last, layers, head }) {
-  if (kind === "head") return `L${layer} H${head}`;
+  if (kind === "head") return headName(layer, head);
   const isSpan = layers.length > 1 && layers.length > last - layer;
   return kind === "MLP" ? `MLP ${isSpan ? `${layer}–${last}` : layers.join(", ")}` : kind;
 }

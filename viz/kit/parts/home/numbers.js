@@ -4,6 +4,7 @@
 import { reach } from "../../measures.js";
 import { Following } from "./answers.js";
 import { goalOf } from "./goals.js";
+import { headName } from "../../names.js";
 
 /** @import { Numbers } from "../../maths.js" */
 
@@ -310,7 +311,7 @@ export class Run {
    */
   nameOf({ column, head }) {
     const { title, layer } = this.spec.columns[column];
-    return `${title}L${layer} H${head}`;
+    return `${title}${headName(layer, head)}`;
   }
 }
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from model.names import head_name
 from viz.digits import digits
 from viz.figures.translation import alignment_map, error_rate_map
 from viz.frame import controls, inspector, layout, settings, state, words
@@ -71,7 +72,7 @@ def _shown(view: View) -> Shown:
         return Shown("mean of all cross-attention", lambda x: x.mean(axis=(0, 1)))
     if over == "layer":
         return Shown(f"cross-attention, mean of L{layer}", lambda x: x[layer].mean(axis=0))
-    return Shown(f"cross-attention L{layer} H{head}", lambda x: x[layer, head])
+    return Shown(f"cross-attention {head_name(layer, head)}", lambda x: x[layer, head])
 
 
 def _map(view: View, shown: Shown, is_input: bool) -> None:

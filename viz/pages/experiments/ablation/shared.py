@@ -7,6 +7,7 @@ import numpy as np
 
 from model.analysis.ablation import EVERYTHING, MEAN, OTHER, SURVEYED, ZERO, Part
 from model.analysis.patching import check_tokens
+from model.names import head_name
 from model.trace import Trace
 from viz import runs
 from viz.frame import answers, settings, state
@@ -100,8 +101,12 @@ def _other(view: View) -> Run:
 
 def layer_name(part: Part, trace: Trace) -> str:
     """The layer a part is in, of its kind of attention, as it is named on screen."""
-    first = "encoder " if len(trace.streams) > 1 and part.stack == "encoder" else ""
-    return f"{first}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
+    return f"{_stack(part, trace)}L{part.layer}{' cross' if part.module == 'cross_attn' else ''}"
+
+
+def _stack(part: Part, trace: Trace) -> str:
+    """The stack where it must be told."""
+    return "encoder " if len(trace.streams) > 1 and part.stack == "encoder" else ""
 
 
 def name_of(part: Part, trace: Trace) -> str:
@@ -111,7 +116,8 @@ def name_of(part: Part, trace: Trace) -> str:
         return f"{layer} MLP" if part.unit is None else f"{layer} N{part.unit}"
     if part.unit is None:
         return f"{layer} attention"
-    head = f"{layer} H{part.unit}"
+    kind = "cross" if part.module == "cross_attn" else ""
+    head = f"{_stack(part, trace)}{head_name(part.layer, part.unit, kind)}"
     if part.query is None:
         return head
     queries = answers.labels_of(trace.stream(part.stack))

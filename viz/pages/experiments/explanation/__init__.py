@@ -5,6 +5,7 @@ import numpy as np
 from model.analysis.exact import spearman
 from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
+from model.names import head_name
 from viz.digits import NONE, digits, or_none
 from viz.figures.attribution import Estimates
 from viz.figures.explanation import arrow_scatter
@@ -179,7 +180,7 @@ def _one(shown: Shown) -> None:
     )
     layer, head, key = arrow
     asker, to = f"{shown.asker} ({shown.query})", f"{shown.labels[key]} ({key})"
-    words.pair(asker, to, f"L{layer} H{head}:")
+    words.pair(asker, to, f"{head_name(layer, head)}:")
     words.facts(
         [
             *((digits(float(x[arrow])), MEASURE.words(name)) for name, x in shown.measures.items()),

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.metrics import Metric
+from model.names import head_name
 from viz.frame import links, state
 from viz.frame.given import One
 from viz.frame.said import Piece, Word
@@ -71,7 +72,7 @@ class Shown:
         """Every arrow in words, as L3 H4: “so” (6) → “girl” (1)."""
         asker = f"“{self.asker}” ({self.query})"
         return [
-            f"L{layer} H{head}: {asker} → “{self.labels[key]}” ({key})"
+            f"{head_name(layer, head)}: {asker} → “{self.labels[key]}” ({key})"
             for layer, head, key in np.ndindex(self.work.effects.shape)
         ]
 
@@ -79,7 +80,7 @@ class Shown:
         """The same of one arrow, its tokens in their own direction."""
         layer, head, key = arrow
         asker, to = Word(self.asker), Word(self.labels[key])
-        return [f"L{layer} H{head}: “", asker, f"” ({self.query}) → “", to, f"” ({key})"]
+        return [f"{head_name(layer, head)}: “", asker, f"” ({self.query}) → “", to, f"” ({key})"]
 
     def link(self, arrow: Arrow) -> str:
         """The address of the edge on Attention."""

@@ -8,6 +8,7 @@ from model.analysis.exact import spearman
 from model.analysis.metrics import DIFFERENCE
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched, begin
 from model.analysis.question import Question
+from model.names import head_name
 from viz.charts.chart import Axis, numbered
 from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates, part_map
@@ -120,10 +121,10 @@ def _conclusion(shown: Shown) -> Said:
         span = f"L{layers[0]}" + (f" to L{layers[-1]}" if len(layers) > 1 else "")
         comma = "" if len(said) == 1 else ", "
         said += [f"{comma}before {span} at “", Word(shown.columns("resid_pre")[place]), "”"]
-    layer, head = np.unravel_index(shares[OVER_HEADS].argmax(), shares[OVER_HEADS].shape)
-    most = digits(float(shares[OVER_HEADS][layer, head]), 2)
+    layer, head = divmod(int(shares[OVER_HEADS].argmax()), shares[OVER_HEADS].shape[1])
+    name, most = head_name(layer, head), digits(float(shares[OVER_HEADS][layer, head]), 2)
     so_far = "" if filling.is_done else " Estimates are among these."
-    return [*said, f". Of the heads, L{layer} H{head} alone recovers most: {most} of it.{so_far}"]
+    return [*said, f". Of the heads, {name} alone recovers most: {most} of it.{so_far}"]
 
 
 def _grids(shown: Shown) -> None:
@@ -186,7 +187,7 @@ def _cell(shown: Shown) -> None:
     if not work.filling.is_known[number]:
         words.caption("Its own run has not been made yet: click the cell to have it now.")
     elif name == OVER_HEADS and work.filling.is_done and (layer, column) == shown.strongest:
-        words.caption(f"Of all heads, L{layer} H{column} changes the metric most.")
+        words.caption(f"Of all heads, {head_name(layer, column)} changes the metric most.")
     _ways_on(shown, name, layer, column)
     begin, estimated = "model.analysis.patching.begin", "model.analysis.patching.estimated"
     inspector.formula(begin, FORMULAS["Patched"])
@@ -207,7 +208,7 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     ways = []
     if name == OVER_HEADS:
         query = shown.link("Attention", attention=attention, layer=layer, head=column)
-        ways.append(words.Way(f"L{layer} H{column}", "What this head attends to.", query=query))
+        ways.append(words.Way(head_name(layer, column), "What this head attends to.", query=query))
     elif "decoder" in shown.view.offers:
         query = shown.link("Logit lens", layer=layer, token=column)
         text = "What this place would predict, layer by layer."

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from model.analysis.order import SAME as SAME_OUTPUT
+from model.names import head_name
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation
 from viz.digits import digits
 from viz.figures.schemes import Part, loss_curves, pattern_row
 from viz.frame import inspector, layout, tables, words
 from viz.frame.page import Numbers
-from viz.frame.said import head_name
 from viz.frame.view import View
 from viz.runs import Run, positions
 from viz.runs.positions import Family

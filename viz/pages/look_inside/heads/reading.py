@@ -7,6 +7,7 @@ import numpy as np
 
 from model.analysis.heads import FROM, UP_TO, Averages, Trait, traits
 from model.lines import one_line
+from model.names import head_name
 from model.survey.stored import Strongest, command
 from viz.digits import digits, or_none
 from viz.frame.view import View
@@ -41,7 +42,8 @@ class Reading:
     @property
     def names(self) -> list[str]:
         """The heads, layer by layer, each on one line."""
-        return [f"L{i}\u00a0H{j}" for i in range(self.n_layers) for j in range(self.n_heads)]
+        every = np.ndindex(self.n_layers, self.n_heads)
+        return [head_name(*head).replace(" ", "\u00a0") for head in every]
 
     def values(self, name: str) -> np.ndarray:
         """A measure of all heads in one row, (L·H,)."""
