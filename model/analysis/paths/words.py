@@ -1,5 +1,6 @@
-"""Edges in words, as a table has them."""
+"""Edges in words, as a table and an address have them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from model.analysis.paths.terms import (
 from model.names import head_name
 
 KINDS = ("q", "k", "v")
+PART = re.compile(r"(embedding|head|MLP|answer) -?\d+\.\d+@\d+")
 Rows = list[dict[str, Any]]
 
 
@@ -37,6 +39,16 @@ def rows(exact: Exact, tokens: Sequence[str]) -> Rows:
         }
         for edge, effect in zip(exact.edges[order].tolist(), exact.exact[order], strict=True)
     ]
+
+
+def edge_text(edge: Sequence[int]) -> str:
+    """An edge as an address has it: its columns, as `terms` names them, with points between."""
+    return ".".join(map(str, edge))
+
+
+def is_part(text: str) -> bool:
+    """Whether it names a part at a token, as a click on one does: head 2.3@5."""
+    return PART.fullmatch(text) is not None
 
 
 def _reader(edge: list[int]) -> str:

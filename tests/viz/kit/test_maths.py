@@ -15,6 +15,7 @@ from playwright.sync_api import Page
 
 from model import masks
 from model.analysis.heads import strongest_pair
+from model.analysis.paths.words import edge_text, is_part
 from model.names import head_name
 from model.verify.check import relative_error
 from model.worked_out import STAGES
@@ -32,7 +33,8 @@ MASKS: dict[str, Callable[[int], torch.Tensor]] = {
 Head = dict[str, Any]
 # What the tests call in the browser: the modules, and values in and out as JSON can hold them.
 HARNESS = """async () => {
-    const names = ['kit/maths', 'kit/measures', 'kit/names', 'kit/parts/attention/exports'];
+    const names = ['kit/maths', 'kit/measures', 'kit/names', 'kit/parts/attention/exports',
+        'kit/parts/circuit/graph'];
     const modules = await Promise.all(names.map(name => import(`/${name}.js`)));
     const live = globalThis.live = Object.assign({}, ...modules);
     const read = value => {
@@ -389,3 +391,12 @@ def test_csv_by_hand(bare: Page) -> None:
 @pytest.mark.parametrize(("layer", "head"), [(0, 1), (31, 4)])
 def test_a_head_is_called_as_in_python(layer: int, head: int, bare: Page) -> None:
     assert call(bare, "headName", layer, head) == head_name(layer, head) == f"L{layer} H{head}"
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_an_edge_and_its_ends_are_spelled_as_python_reads_them(kind: int, bare: Page) -> None:
+    edge = [5, kind, 3, 14, 2, 21]
+    assert call(bare, "edgeText", edge) == edge_text(edge) == f"5.{kind}.3.14.2.21"
+    for writer in (0, 21, 24):  # of three heads a layer: a word, a head and an MLP
+        assert is_part(call(bare, "writerOf", [*edge[:5], writer], {"n_heads": 3})["id"])
+    assert is_part(call(bare, "readerOf", edge)["id"])

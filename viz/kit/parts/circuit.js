@@ -15,10 +15,10 @@ import {
 } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { drawShares } from "./circuit/curve.js";
-import { byEffect, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
+import { byEffect, edgeText, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
 import { drawCircuit, legendOf } from "./circuit/picture.js";
 import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
-import { textsOf, wayName } from "./circuit/words.js";
+import { answerName, textsOf, wayName } from "./circuit/words.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { InstrumentData } from "../wire.js" */
@@ -139,7 +139,7 @@ export class Circuit extends Instrument {
     const k = this.isPruned ? Infinity : this.k;
     return shown.at.slice(0, k).map((at, number) => ({
       at,
-      id: at.join("."),
+      id: edgeText(at),
       effect: shown.effects[number],
       isExact: shown.exact[number],
       isWhole: this.isPruned || (strongest.from[number] ?? Infinity) <= k,
@@ -256,7 +256,7 @@ export class Circuit extends Instrument {
     const width = this.host.clientWidth - 2;
     const isNodeLit = (/** @type {Node} */ { id }) => !lit || ends.has(id) || id === settings.edge;
     const acts = {
-      pickLine: (/** @type {Line} */ line) => this.pick(idOf(line.edges[0])),
+      pickLine: (/** @type {Line} */ line) => this.pick(edgeText(line.edges[0].at)),
       pickNode: (/** @type {Node} */ one) => this.#pickNode(one),
     };
     this.shown = drawCircuit(this.picture, graph, {
@@ -361,15 +361,13 @@ export class Circuit extends Instrument {
    * @param {DrawnEdge[][]} ways
    */
   #inWords(edges, ways) {
-    const { answer, against } = this.data;
     const first = ways.length
       ? wayName(
           this.data,
           ways[0].map(({ at }) => at),
         )
       : "none is whole";
-    const asked = against ? `${answer.trim()} rather than ${against.trim()}` : answer.trim();
-    return `Circuit of ${asked}: ${edges.length} edges, the strongest way: ${first}. All edges are in the list below.`;
+    return `Circuit of ${answerName(this.data)}: ${edges.length} edges, the strongest way: ${first}. All edges are in the list below.`;
   }
 
   /** What is drawn, by names. */
@@ -385,11 +383,6 @@ export class Circuit extends Instrument {
       chosen: chosen.hidden ? null : isEdge ? panel.read() : readPart(chosen),
     };
   }
-}
-
-/** @param {Edge} edge */
-function idOf({ at }) {
-  return at.join(".");
 }
 
 export default partOf("circuit", Circuit);

@@ -1,6 +1,5 @@
 """Circuit: from an answer back to the words, edge by edge."""
 
-import re
 from functools import partial
 
 import numpy as np
@@ -9,6 +8,7 @@ from model.analysis.metrics import DIFFERENCE, LOGIT
 from model.analysis.paths.circuit import Circuit, circuit_of
 from model.analysis.paths.edges import Edges
 from model.analysis.paths.kept import Curve, Pruning
+from model.analysis.paths.words import edge_text, is_part
 from model.analysis.question import Question
 from model.lines import quoted
 from viz.digits import NONE, digits, duration
@@ -35,7 +35,6 @@ from viz.runs.patching import answered
 
 CIRCUIT = "circuit"  # of this visitor
 ELSEWHERE = (ELSEWHERE_1, ELSEWHERE_2, ELSEWHERE_3)
-PART = re.compile(r"(embedding|head|MLP|answer) -?\d+\.\d+@\d+")  # as circuit/graph.js has it
 CHOICES = {"edges": CIRCUIT_EDGES, "edge": CIRCUIT_EDGE, "which": CIRCUIT_WHICH}
 
 
@@ -82,11 +81,7 @@ def _refuse_unknown(work: Circuit) -> None:
     """Of an edge or a part that an address names and that is none here, a line."""
     chosen = state.value(CIRCUIT_EDGE)
     edges = np.concatenate([work.strongest.edges, work.pruned.edges]).tolist()
-    if (
-        chosen
-        and not PART.fullmatch(chosen)
-        and chosen not in {".".join(map(str, x)) for x in edges}
-    ):
+    if chosen and not is_part(chosen) and chosen not in map(edge_text, edges):
         notices.add(f"There is no edge {quoted(chosen)} here; showing none.")
         state.put((CIRCUIT_EDGE, ""))
 

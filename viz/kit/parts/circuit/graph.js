@@ -35,6 +35,15 @@ const [MLP, ANSWER] = [3, 4]; // kinds of readers; 0 to 2 are q, k and v of a he
 /** @typedef {{n_layers: number, n_heads: number}} Sizes */
 
 /**
+ * An edge as an address has it, as paths/words.py reads it.
+ *
+ * @param {Address} at
+ */
+export function edgeText(at) {
+  return at.join(".");
+}
+
+/**
  * @param {Address} at
  * @param {Sizes} sizes
  * @returns {Node} who writes
@@ -56,6 +65,8 @@ export function readerOf([layer, kind, head, token]) {
 }
 
 /**
+ * A part at a token; its id is what `is_part` of paths/words.py knows.
+ *
  * @param {Node["kind"]} kind
  * @param {number} layer
  * @param {number} head

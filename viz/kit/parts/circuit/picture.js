@@ -3,7 +3,7 @@
 import { digits, setAll, svg } from "../../dom.js";
 import { clipped } from "../../patterns.js";
 import { placesOf, readerOf, rowOf, writerOf } from "./graph.js";
-import { KINDS, edgeName, partName, placeName } from "./words.js";
+import { KINDS, answerName, edgeName, partName, placeName } from "./words.js";
 
 /** @import { CircuitData } from "../circuit.js" */
 /** @import { Palette } from "../../wire.js" */
@@ -217,11 +217,13 @@ function shapeOf({ kind }, { x, y, top }, r, look) {
 function nameOf(one, { x, y, top, isFirst, isLast }, r, { data, palette, places, strengths }) {
   const look = { fill: palette.text, stroke: palette.background, class: "hl-node-name" };
   if (one.kind === "answer") {
-    const [answer, against] = [data.answer, data.against].map((word) => clipped(word.trim()));
-    const said = against ? `${answer} rather than ${against}` : answer;
     const side = { "text-anchor": "middle", "font-weight": 600 };
     const half = Math.min(x, places.width - x); // from which a long name is moved to the middle
-    return svg("text", { x: half < 90 ? x - (90 - half) : x, y: y - 14, ...look, ...side }, said);
+    return svg(
+      "text",
+      { x: half < 90 ? x - (90 - half) : x, y: y - 14, ...look, ...side },
+      answerName(data, clipped),
+    );
   }
   if (one.kind === "embedding") return null;
   const order = [...strengths].sort(([, a], [, b]) => Math.abs(b.effect) - Math.abs(a.effect));

@@ -10,6 +10,17 @@ import { headName } from "../../names.js";
 export const KINDS = ["q", "k", "v"];
 
 /**
+ * What is asked for: she rather than he.
+ *
+ * @param {CircuitData} data
+ * @param {(word: string) => string} [shown] where there is little room
+ */
+export function answerName({ answer, against }, shown = (word) => word) {
+  const words = [answer, against].filter(Boolean).map((word) => shown(word.trim()));
+  return words.join(" rather than ");
+}
+
+/**
  * A token as it is told: where its text stands more than once, with its place.
  *
  * @param {CircuitData} data

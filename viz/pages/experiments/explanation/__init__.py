@@ -5,6 +5,7 @@ import numpy as np
 from model.analysis.exact import spearman
 from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
+from model.analysis.paths.words import edge_text
 from model.names import head_name
 from viz.digits import NONE, digits, or_none
 from viz.figures.attribution import Estimates
@@ -125,7 +126,7 @@ def _scatter(shown: Shown, measure: str) -> None:
 
     def look_at(_: int, number: int) -> None:
         arrow = np.unravel_index(number, shape)
-        state.put((ARROW, ".".join(map(str, map(int, arrow)))))
+        state.put((ARROW, edge_text(list(map(int, arrow)))))
 
     layout.show_chart(chart, key="arrows", on_pick=look_at)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from model.analysis.metrics import Metric
+from model.analysis.paths.words import edge_text
 from model.names import head_name
 from viz.frame import links, state
 from viz.frame.given import One
@@ -33,9 +34,9 @@ class Shown:
     def chosen(self) -> Arrow:
         """The arrow that is looked at: until one is chosen, the one with the greatest effect."""
         effects = self.work.effects
-        arrows = {f"{a}.{b}.{c}": (a, b, c) for a, b, c in np.ndindex(effects.shape)}
-        best = np.unravel_index(np.abs(np.nan_to_num(effects)).argmax(), effects.shape)
-        default = ".".join(map(str, map(int, best)))
+        arrows = {edge_text(arrow): arrow for arrow in np.ndindex(effects.shape)}
+        best = int(np.abs(np.nan_to_num(effects)).argmax())
+        default = list(arrows)[best]
         text = state.value(ARROW.given(options=list(arrows), default=default))
         if text != default:
             self.work.filling.point(list(arrows).index(text))
