@@ -14,8 +14,9 @@ from model.analysis.paths.edges import Exact
 from model.analysis.paths.kept import kept_only
 from model.analysis.paths.others import on_another
 from model.analysis.paths.words import rows
-from model.analysis.question import ask, of_traces
+from model.analysis.question import ask, both
 from model.analysis.second import with_another_word
+from model.given import as_input
 from model.sources.table import Runnable
 from model.sources.tokens import said, strings_of, token_of
 from model.trace import Trace
@@ -116,9 +117,10 @@ def circuit_of(
     second = second or with_another_word(opened.tokenizer, trace)
     if not second:
         raise ValueError("no word of the text could be exchanged for another; give a second text")
-    both = of_traces(trace, opened.trace(second).trace, partial(strings_of, opened))
+    inputs = as_input(trace.given), as_input(opened.trace(second).trace.given)
     tokens = [token_of(opened, text) for text in (answer, against)]
-    question = ask(opened.model, both, DIFFERENCE, tokens)
+    asked = both(*inputs, partial(strings_of, opened))
+    question = ask(opened.model, asked, DIFFERENCE, tokens)
     found = paths_circuit.circuit_of(question.of(opened.model))
     found.finish()
     metric = question.metric

@@ -48,7 +48,7 @@ def as_input(given: np.ndarray | tuple[np.ndarray, ...]) -> Input:
 
 def rows_of(given: Input) -> tuple[Ids, ...]:
     """The ids of a text, or of a source and its target."""
-    return cast(tuple[Ids, ...], given if isinstance(given[0], tuple) else (given,))
+    return cast(tuple[Ids, ...], given if given and isinstance(given[0], tuple) else (given,))
 
 
 def space_at_end(tokens: Sequence[str]) -> str:

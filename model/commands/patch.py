@@ -8,10 +8,10 @@ import numpy as np
 from model.analysis.exact import spearman
 from model.analysis.metrics import METRICS
 from model.analysis.patching import GRIDS, begin
-from model.analysis.question import Question, ask, of_traces
+from model.analysis.question import Question, ask, both
 from model.architectures.encoder_decoder import DECODER, ENCODER
 from model.commands import cli
-from model.given import Translation, rows_of
+from model.given import Translation, as_input, rows_of
 from model.sources.table import Runnable
 from model.sources.tokens import said, strings_of, token_of
 from model.trace import Trace
@@ -89,10 +89,11 @@ def question_of(loaded: Runnable, arguments: Namespace) -> Question:
     if "encoder" in loaded.offers and arguments.text is not None and arguments.blank is None:
         arguments.blank = len(loaded.tokenizer.encode(arguments.text)) // 2
     first, second = _trace(loaded, arguments), _trace(loaded, _of_second(loaded, arguments))
-    both = of_traces(first, second, partial(strings_of, loaded), arguments.blank)
+    inputs = as_input(first.given), as_input(second.given)
+    asked = both(*inputs, partial(strings_of, loaded), arguments.blank)
     tokens = [token_of(loaded, text) for text in (arguments.answer, arguments.against)]
     stack = arguments.stack if len(first.streams) > 1 else first.main.name
-    return ask(loaded.model, both, arguments.metric, tokens, stack)
+    return ask(loaded.model, asked, arguments.metric, tokens, stack)
 
 
 def inputs_told(loaded: Runnable, question: Question, arguments: Namespace) -> dict[str, object]:

@@ -16,7 +16,7 @@ from PIL import Image
 from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.patching import check_tokens
-from model.analysis.question import Both, of_texts, of_translations
+from model.analysis.question import Both, both
 from model.data.images import Images, read_part
 from model.data.tokenizer import MASK
 from model.given import Ids, Input, as_input, rows_of
@@ -149,8 +149,8 @@ def _text(view: View) -> One:
 def _texts(view: View, second: str) -> Two:
     ids = _within(patching.ids_of(view.handle, second), view.config.max_seq_len)
     strings = runs.tokenizer(view.handle).token_strings
-    both = of_texts(view.ids, ids, strings)
-    return Two(both, "after the last token", {"decoder": (view.tokens, strings(ids))})
+    labels = {"decoder": (view.tokens, strings(ids))}
+    return Two(both(view.ids, ids, strings), "after the last token", labels)
 
 
 # --- an encoder's: what stands in a blank, the first that is hidden until another is chosen -----
@@ -169,9 +169,9 @@ def _blank(view: View) -> One:
 
 def _both_blank(view: View, second: str) -> Two:
     strings, hidden = runs.tokenizer(view.handle).token_strings, _hidden(view)
-    both = [blanked.ids_of(view.handle, text) for text in (view.sentence, second)]
-    check_tokens(*map(strings, both))
-    one, two = (_hiding(view, ids, hidden) for ids in both)
+    texts = [blanked.ids_of(view.handle, text) for text in (view.sentence, second)]
+    check_tokens(*map(strings, texts))
+    one, two = (_hiding(view, ids, hidden) for ids in texts)
     place = f"in place of {MASK}, token {hidden[0]}"
     return Two(Both(one, two, hidden[0]), place, {"encoder": (strings(one), strings(two))})
 
@@ -205,13 +205,13 @@ def _sources(view: View, second: str) -> Two:
     theirs = (own[0], *translating.written(handle, second, translating.Way()).ids)
     if own[: len(theirs)] == theirs[: len(own)]:  # nowhere do they part
         own = theirs = own[:1]
-    both = of_translations((first, own), (other, theirs), tokenizer.token_strings)
-    target = rows_of(both.first)[1]
+    inputs = both((first, own), (other, theirs), tokenizer.token_strings)
+    target = rows_of(inputs.first)[1]
     german = tokenizer.token_strings(target)
     sides = tokenizer.token_strings(first), tokenizer.token_strings(other)
     shared = clipped(tokenizer.decode(list(target[1:])).strip(), LONGEST)
     place = f"after “{shared}”" if shared else "for the first German token"
-    return Two(both, place, {"encoder": sides, "decoder": (german, german)})
+    return Two(inputs, place, {"encoder": sides, "decoder": (german, german)})
 
 
 # --- a picture's: its class, which the class token says -------------------------------------------
@@ -225,8 +225,8 @@ def _pictures(view: View, second: str) -> Two:
     """The other is a digit of the test set."""
     shipped = np.ascontiguousarray(shipped_digits().images[int(second)])
     other = runs.run_picture(view.handle, shipped.tobytes()).trace
-    both = Both(as_input(view.run.trace.given), as_input(other.given), 0)
-    return Two(both, "of the picture", {"encoder": (view.tokens, view.tokens)})
+    inputs = Both(as_input(view.run.trace.given), as_input(other.given), 0)
+    return Two(inputs, "of the picture", {"encoder": (view.tokens, view.tokens)})
 
 
 # --- all of them ----------------------------------------------------------------------------------

@@ -19,17 +19,6 @@ from viz import runs
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked for: a number of one prediction, and the arrows of a query of a group."""
-
-    handle: ModelHandle
-    given: Input
-    metric: Metric
-    group: str = "decoder.attn"
-    query: int = -1
-
-
 @dataclass(eq=False)
 class Explaining(Work):
     """What is there so far.
@@ -73,11 +62,11 @@ class Explaining(Work):
         return next(self.stream, self) is not self
 
 
-def explain(request: Request) -> Explaining:
-    """Begin: what one run says; nothing is removed before `advance`."""
-    loaded = runs.runnable(request.handle)
-    given, metric = as_given(request.given), request.metric
-    question = Arrows(loaded.model, given, metric, request.group, request.query)
+def explain(
+    handle: ModelHandle, given: Input, metric: Metric, group: str, query: int
+) -> Explaining:
+    """Begin with the arrows of a query of a group: what one run says; nothing is removed yet."""
+    question = Arrows(runs.runnable(handle).model, as_given(given), metric, group, query)
     with one_thread():
         measured = measure(question)
     n_tokens = len(question.tokens) if len(question.tokens) <= MOST_TOKENS else 0

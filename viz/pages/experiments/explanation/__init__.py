@@ -6,6 +6,7 @@ from model.analysis.exact import spearman
 from model.analysis.explanation import HEAVY, LIGHT
 from model.analysis.metrics import Metric
 from model.analysis.paths.words import edge_text
+from model.given import Input
 from model.names import head_name
 from viz.digits import NONE, digits, or_none
 from viz.figures.attribution import Estimates
@@ -19,7 +20,7 @@ from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
 from viz.frame.view import View
 from viz.pages.experiments.explanation import tokens
 from viz.pages.experiments.explanation.shared import Shown
-from viz.runs.explaining import Explaining, Request, explain
+from viz.runs.explaining import Explaining, explain
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 CANDIDATES = 10
@@ -40,7 +41,7 @@ def render(view: View) -> None:
         query = _query(view, one, group)
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
-    work = _work(view, Request(view.handle, one.given, metric, group, query))
+    work = _work(view, (one.given, metric, group, query))
     shown = Shown(view, one, group, query, metric, work)
     gradual.draw(
         work,
@@ -82,14 +83,14 @@ def _query(view: View, one: One, name: str) -> int:
     return controls.token(OTHER_TOKEN.given(label="Arrows from"), labels, asked, called)
 
 
-def _work(view: View, request: Request) -> Explaining:
+def _work(view: View, asked: tuple[Input, Metric, str, int]) -> Explaining:
     def begin() -> Explaining:
-        found = explain(request)
+        found = explain(view.handle, *asked)
         n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         found.is_running = n_tokens <= gradual.MOST_UNASKED
         return found
 
-    return gradual.kept(EXPLAINING, request, begin)
+    return gradual.kept(EXPLAINING, (view.handle, asked), begin)
 
 
 # --- arrows -----------------------------------------------------------------------------------
