@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import AT_LEAST, Role, induction_edges, induction_head, strongest_arrow
+from model.analysis.heads import Role, induction_edges, induction_head, strongest_arrow
+from model.analysis.measures import ROLES
 from model.trace import AttentionRecord, Site, Trace
 
 
@@ -30,7 +31,7 @@ class Copied(NamedTuple):
 def copied(trace: Trace) -> Copied | None:
     """The induction head with its largest weight on what the model then predicts.
 
-    None where no head is named, or where less than `AT_LEAST` of the weight it is named for lies on
+    None where no head is named, or where less than its bound of the weight it is named for lies on
     such tokens: then it looks for copies, and the model hardly copies.
     """
     named = induction_head(trace)
@@ -43,7 +44,7 @@ def copied(trace: Trace) -> Copied | None:
     predicted = induction_edges(ids) & record.mask_of(head) & (ids[None, :] == best[:, None])
     weights = np.where(predicted, record.pattern[head], 0.0)
     query, key = map(int, np.unravel_index(weights.argmax(), weights.shape))
-    if weights.sum() < AT_LEAST["induction"] * role.value * role.n_queries:
+    if weights.sum() < ROLES["induction"].at * role.value * role.n_queries:
         return None
     edge = Edge(site, head, query, key, float(weights[query, key]))
     return Copied(edge, role, int(predicted.any(axis=-1).sum()))

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.heads import AT_LEAST, induction
+from model.analysis.heads import induction
+from model.analysis.measures import ROLES
 
 
 class Formed(NamedTuple):
@@ -31,7 +32,7 @@ def formed(scores: np.ndarray) -> Formed | None:
 
     scores: `induction_by_step`.
     """
-    is_named = np.nan_to_num(scores) >= AT_LEAST["induction"]
+    is_named = np.nan_to_num(scores) >= ROLES["induction"].at
     stays = np.logical_and.accumulate(is_named[::-1])[::-1]
     if not stays.any():
         return None

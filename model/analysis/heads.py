@@ -5,41 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.analysis.measures import ROLES, TRAITS, Trait
 from model.trace import AttentionKind, AttentionRecord, Site, Trace
 
-# The mean from which a measure names a head: a third of all weight on one kind of key, or rows
-# nearly as even as they can be; half the weight on one of 13 keys, the rest even, makes 0.75; or
-# half the weight on its sink.
-AT_LEAST = {
-    "previous": 1 / 3,
-    "next": 1 / 3,
-    "first": 1 / 3,
-    "self": 1 / 3,
-    "same": 1 / 3,
-    "induction": 1 / 3,
-    "broad": 0.8,
-    "sink": 1 / 2,
-}
-
-
 NEAR = 4  # tokens
-# All measures of a run, in the order in which they are listed.
-MEASURES = (*AT_LEAST, "near", "entropy", "largest", "distance", "kept", "moved")
-# The bounds of every word that may be said of a head, measures of a survey included: as above, half
-# of all weight on tokens nearby, half of the pattern kept by other words, most of what a head does
-# to logits copying. `UP_TO` has words for small values: taking away, and moving little.
-FROM = {
-    **AT_LEAST,
-    "near": 1 / 2,
-    "prefix": 1 / 3,
-    "kept": 1 / 2,
-    "copying": 1 / 2,
-}
-UP_TO = {"copying": -1 / 2, "moved": 1 / 2}
-
-
-# A word that a measure supports: its name, and whether it says that the measure is small.
-Trait = tuple[str, bool]
 
 
 class Averages(NamedTuple):
@@ -203,7 +172,7 @@ def broadness(patterns: np.ndarray, mask: np.ndarray) -> Averages:
 
 
 def measures(record: AttentionRecord, ids: np.ndarray | None = None) -> dict[str, Averages]:
-    """The measures by which a record's heads are named, by their names in `AT_LEAST`.
+    """The measures by which a record's heads are named, by their names in `ROLES`.
 
     Those by place and by token are left out where queries and keys are different streams: there
     the diagonal is no "self" and the first key no sink. `ids` (T,) are the stream's, if it has any.
@@ -235,7 +204,7 @@ def every_measure(
     others: np.ndarray | None,
     norms: np.ndarray | None,
 ) -> dict[str, Averages]:
-    """All measures that mean something for a record, by their names in `MEASURES`.
+    """All measures that mean something for a record, by their names in `OF_RUN`.
 
     ids: as for `measures`. others: patterns with words exchanged, see `kept_pattern`. norms: of the
     values, see `moved_value`. What is not given is not measured.
@@ -286,9 +255,9 @@ def strongest_arrow(patterns: np.ndarray, norms: np.ndarray, mask: np.ndarray) -
 
 
 def roles(measured: Mapping[str, Averages]) -> list[Role | None]:
-    """For each head the largest of its measures that reaches `AT_LEAST`; None where none does.
+    """For each head the largest of its measures that names one; None where none does.
 
-    Of equal ones the first in the order of `AT_LEAST`.
+    Of equal ones the first in the order of `ROLES`.
     """
     n_heads = len(next(iter(measured.values())).values)
     return [_role(measured, head) for head in range(n_heads)]
@@ -297,8 +266,8 @@ def roles(measured: Mapping[str, Averages]) -> list[Role | None]:
 def induction_head(trace: Trace) -> tuple[Site, int, Role] | None:
     """The head of a run that is named for induction: whoever speaks of one means this.
 
-    It has the largest mean over all tokens that come again. None where that does not reach
-    `AT_LEAST`, or where even this head does something else more.
+    It has the largest mean over all tokens that come again. None where that does not name
+    it, or where even this head does something else more.
     """
     best, named = 0.0, None
     for record in trace.attention:
@@ -314,13 +283,11 @@ def induction_head(trace: Trace) -> tuple[Site, int, Role] | None:
 
 
 def traits(measured: Mapping[str, Averages]) -> list[list[Trait]]:
-    """For each head all words that its measures support, by `FROM` and then by `UP_TO`."""
+    """For each head all words that its measures support, in the order of `TRAITS`."""
     n_heads = len(next(iter(measured.values())).values)
+    known = [trait for trait in TRAITS if trait.measure in measured]
     return [
-        [
-            *((x, False) for x in FROM if x in measured and measured[x].values[head] >= FROM[x]),
-            *((x, True) for x in UP_TO if x in measured and measured[x].values[head] <= UP_TO[x]),
-        ]
+        [trait for trait in known if trait.holds(measured[trait.measure].values[head])]
         for head in range(n_heads)
     ]
 
@@ -328,10 +295,10 @@ def traits(measured: Mapping[str, Averages]) -> list[list[Trait]]:
 def _role(measured: Mapping[str, Averages], head: int) -> Role | None:
     known = [
         Role(name, float(measured[name].values[head]), int(measured[name].n_queries[head]))
-        for name in AT_LEAST
+        for name in ROLES
         if name in measured
     ]
-    reached = [role for role in known if role.value >= AT_LEAST[role.name]]
+    reached = [role for role in known if ROLES[role.name].holds(role.value)]
     return max(reached, key=lambda role: role.value, default=None)
 
 

@@ -8,21 +8,22 @@ import numpy as np
 
 from model.analysis.circuits import copying_scores, value_norms
 from model.analysis.exchanged import exchanged, exchanged_patches
-from model.analysis.heads import MEASURES, Arrow, Averages, every_measure, strongest_arrow
+from model.analysis.heads import Arrow, Averages, every_measure, strongest_arrow
+from model.analysis.measures import OF_RUN
 from model.architectures.base import Transformer
 from model.inputs import Text
 from model.sources.table import Runnable
 from model.survey.samples import Sample
 from model.trace import HeadGroup, Stream, Trace
 
-Measures = dict[str, Averages]  # by the names in MEASURES, (L, H) each
+Measures = dict[str, Averages]  # by the names in OF_RUN, (L, H) each
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
     """Of one group of heads: sums over queries and their numbers, and the strongest arrow.
 
-    totals and n: (M, L, H), measures in the order of `MEASURES`. z: the sum of z over `n_z`
+    totals and n: (M, L, H), measures in the order of `OF_RUN`. z: the sum of z over `n_z`
     queries, (L, H, Dh). best: (4, L, H), of the arrow that moves most its ‖αv·W_O‖, the number
     of the sample that has it, its query and its key. All float64.
     """
@@ -112,9 +113,9 @@ def sums_of(sample: Sample, loaded: Runnable) -> dict[str, Sums]:
 
 
 def _sums(sample: Sample, group: HeadGroup, averages: Measures, model: Transformer) -> Sums:
-    shape = (len(MEASURES), len(group.records), group.n_heads)
+    shape = (len(OF_RUN), len(group.records), group.n_heads)
     totals, n = np.zeros(shape), np.zeros(shape)
-    for place, name in enumerate(MEASURES):
+    for place, name in enumerate(OF_RUN):
         if name in averages:
             n[place] = averages[name].n_queries
             totals[place] = np.where(n[place] > 0, averages[name].values * n[place], 0)

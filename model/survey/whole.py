@@ -6,7 +6,8 @@ import numpy as np
 
 from model.analysis.circuits import copying_scores
 from model.analysis.exchanged import prefix_matching
-from model.analysis.heads import MEASURES, Averages
+from model.analysis.heads import Averages
+from model.analysis.measures import OF_RUN
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
 from model.sources.table import Runnable
@@ -52,7 +53,7 @@ def whole_survey(
 def averages_of(sums: Sums) -> dict[str, Averages]:
     """The measures of a group by name, (L, H) each; those that nothing was counted of are left."""
     averages = {}
-    for place, name in enumerate(MEASURES):
+    for place, name in enumerate(OF_RUN):
         n = sums.n[place]
         if n.any():
             means = np.divide(sums.totals[place], n, out=np.full(n.shape, np.nan), where=n > 0)

@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 
-from model.analysis.heads import FROM, first_token, previous_token
+from model.analysis.heads import first_token, previous_token
+from model.analysis.measures import MEASURES
 from model.analysis.probabilities import distribution
 from model.analysis.similarity import nearest
 from model.decoding.filters import Sampling
@@ -77,8 +78,8 @@ def test_an_example_shows_what_it_says(example: Example) -> None:
         balls = [i for i, label in enumerate(labels) if label == "ball"]
         assert (query, key) == (balls[1], balls[0] + 1)
         surveyed = read_survey(stories().folder).measured("decoder.attn")
-        for name in ("induction", "prefix"):
-            assert surveyed[name].values[example.layer, example.head] < FROM[name]
+        for trait in (MEASURES["induction"].large, MEASURES["prefix"].large):
+            assert not trait.holds(surveyed[trait.measure].values[example.layer, example.head])
     if "most other words too" in example.shows:
         assert np.mean(pattern[np.arange(len(labels)) != query].argmax(axis=-1) == key) > 0.5
         assert not trace.attention[example.layer].mask[query, labels.index("tired")]

@@ -25,6 +25,7 @@ from viz.frame.kinds import (
 )
 from viz.frame.switched import Switched
 from viz.kit import sampling as sampler
+from viz.kit.parts import attention, circuit
 
 
 def named(
@@ -109,18 +110,23 @@ AT_LIMIT = named("full", "At the context limit", FULL, "Next token")
 
 # --- Attention: all are chosen inside the part -------------------------------------------------
 
-VIEW = Choice[str]("view", "View", "map", page="Attention")
-STAGE = Choice[str]("stage", "Stage", "weights", page="Attention")
-MASS = Number("mass", "Cumulative attention shown", 0.8, page="Attention")
-CHANGE = Choice[str]("change", "Change", "scale", page="Attention")
-TAU = Number("tau", "Attention temperature", 2.0, page="Attention")
+VIEW = Choice[str]("view", "View", attention.STATE["view"], page="Attention")
+STAGE = Choice[str]("stage", "Stage", attention.STATE["stage"], page="Attention")
+MASS = Number("mass", "Cumulative attention shown", attention.STATE["mass"], page="Attention")
+CHANGE = Choice[str]("change", "Change", attention.STATE["change"], page="Attention")
+TAU = Number("tau", "Attention temperature", attention.STATE["tau"], page="Attention")
 FLIPPED = Cells("flipped", "Cells masked by hand", (), page="Attention")
-AGAINST = Choice[str]("against", "Compare with", "head", page="Attention")
-OTHER = Pair("other", "Compare with head", None, page="Attention")
-HOW = Choice[str]("how", "Aggregate", "mean", page="Attention")
-OVER = Choice[str]("over", "Aggregate over heads", "layer", page="Attention")
-HIDE_FIRST = Flag("hide_first", "Hide attention sink (first token)", False, page="Attention")
-MERGE_WORDS = Flag("words", "Merge subwords", False, page="Attention")
+AGAINST = Choice[str]("against", "Compare with", attention.STATE["against"], page="Attention")
+OTHER = Pair("other", "Compare with head", attention.STATE["other"], page="Attention")
+HOW = Choice[str]("how", "Aggregate", attention.STATE["how"], page="Attention")
+OVER = Choice[str]("over", "Aggregate over heads", attention.STATE["over"], page="Attention")
+HIDE_FIRST = Flag(
+    "hide_first",
+    "Hide attention sink (first token)",
+    attention.STATE["hide_first"],
+    page="Attention",
+)
+MERGE_WORDS = Flag("words", "Merge subwords", attention.STATE["words"], page="Attention")
 
 # --- Tokens, Logit lens ------------------------------------------------------------------------
 
@@ -202,7 +208,9 @@ PATCH_STACK = named("patch_stack", "Values of", STACKS, "Patching")
 PUTS = {"first": "first into second", "second": "second into first"}
 RESTORE = named("restore", "Put", PUTS, "Patching")
 PATCH = Choice[str]("patch", "Cell", "", page="Patching", follows=True)
-CIRCUIT_EDGES = Number("circuit_edges", "Strongest edges", 40, 1, 20_000, page="Circuit")
+CIRCUIT_EDGES = Number(
+    "circuit_edges", "Strongest edges", circuit.STATE["edges"], 1, 20_000, page="Circuit"
+)
 CIRCUIT_EDGE = Text("circuit_edge", "Chosen edge", "", page="Circuit")
 WHICH_EDGES = {"strongest": "strongest", "pruned": "pruned"}
 ELSEWHERE_1 = Text("elsewhere_1", "Sentence 1", "", page="Circuit", follows=True)

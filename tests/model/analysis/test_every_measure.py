@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import (
-    MEASURES,
     Averages,
     every_measure,
     largest_weight,
@@ -15,6 +14,7 @@ from model.analysis.heads import (
     strongest_arrow,
     traits,
 )
+from model.analysis.measures import OF_RUN
 from model.trace import AttentionRecord
 from tests.model.analysis.test_heads import IDS, LOOP_MASKS, record
 
@@ -65,7 +65,7 @@ def test_each_is_what_a_plain_loop_finds(name: str, has_sinks: bool) -> None:
         given = replace(given, sinks=np.zeros(3), pattern=given.pattern * np.float32(0.7))
     others = others_of(given.mask)
     found = every_measure(given, IDS, others, NORMS)
-    assert set(found) == set(MEASURES) - (set() if has_sinks else {"sink"})
+    assert set(found) == set(OF_RUN) - (set() if has_sinks else {"sink"})
     for measure in ("near", "entropy", "largest", "distance", "kept", "moved"):
         for head in range(3):
             values = by_hand(given, others, head, measure)
@@ -114,9 +114,10 @@ def test_words_are_those_whose_bounds_are_reached() -> None:
         "copying": averages(0.5, -0.5, 0.0),
         "moved": averages(0.51, 0.5, 2.0),
     }
-    assert traits(found) == [
+    named = [[(trait.measure, trait.is_small) for trait in head] for head in traits(found)]
+    assert named == [
         [("previous", False), ("near", False), ("copying", False)],
-        [("copying", True), ("moved", True)],
+        [("moved", True), ("copying", True)],
         [("near", False)],
     ]
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import (
-    AT_LEAST,
     Averages,
     Role,
     measures,
@@ -15,6 +14,7 @@ from model.analysis.heads import (
     sharpness,
     strongest_pair,
 )
+from model.analysis.measures import ROLES
 from model.trace import AttentionRecord, Site
 
 LOOP_MASKS = {
@@ -114,7 +114,7 @@ def test_measures_are_what_a_plain_loop_finds(name: str, has_sinks: bool) -> Non
         pattern = given.pattern * np.float32([0.9, 0.5, 0.02])[:, None, None]
         given = replace(given, sinks=np.zeros(3), pattern=pattern)
     found = measures(given, IDS)
-    assert set(found) == set(AT_LEAST) - (set() if has_sinks else {"sink"})
+    assert set(found) == set(ROLES) - (set() if has_sinks else {"sink"})
     for measure, averages in found.items():
         for head in range(3):
             values = counted_by_hand(given, head, measure)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.analysis.measures import MEASURES, ROLES
 from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
 from viz.kit.run import RunData, patterns_data, run_data
@@ -46,31 +47,6 @@ CHANGES = {
 }
 AGAINST = {"head": "another head", "sentence": "another sentence"}
 HOW = {"mean": "mean", "maximum": "maximum"}
-
-
-class RoleWords(NamedTuple):
-    """How a role of a head is put: on its small map, in a list, in a sentence, and its number."""
-
-    chip: str
-    text: str
-    says: str
-    of: str = ""
-
-
-ROLES = {  # by name in model.analysis.heads.AT_LEAST
-    "previous": RoleWords("prev", "previous token", "attends to the previous token"),
-    "next": RoleWords("next", "next token", "attends to the next token"),
-    "first": RoleWords("first", "first token", "attends to the first token"),
-    "self": RoleWords("self", "self", "attends to the token itself"),
-    "same": RoleWords("same", "same token", "attends to earlier copies of the same token"),
-    "induction": RoleWords(
-        "after", "after copies", "attends to what came right after earlier copies of the token"
-    ),
-    "broad": RoleWords(
-        "broad", "broad", "spreads its attention broadly", " of the largest possible row entropy"
-    ),
-    "sink": RoleWords("sink", "its sink", "looks at its sink"),
-}
 
 
 STATE: Mapping[str, Any] = {  # what is chosen before anybody chose
@@ -159,7 +135,7 @@ def _part(
     arrays: Mapping[str, Any],
 ) -> Part:
     words = {
-        "roles": [{"name": name, **role._asdict()} for name, role in ROLES.items()],
+        "roles": roles_in_words(),
         "stages": [
             {"name": name, "text": text, "says": says} for name, (text, says) in STAGES.items()
         ],
@@ -169,6 +145,14 @@ def _part(
     sent = {name: options_data(of) for name, of in options.items()}
     state = {"attention": spec["groups"][0]["name"], **STATE, **chosen}
     return Part("attention", {**spec, **words, **sent}, state, arrays)
+
+
+def roles_in_words() -> list[dict[str, str]]:
+    """How each role that a head may have is put: in a list, on a small map, in a sentence."""
+    return [
+        {"name": name, "text": trait.word, **vars(MEASURES[name].role)}
+        for name, trait in ROLES.items()
+    ]
 
 
 def stages_of(record: AttentionRecord) -> list[str]:

@@ -6,13 +6,13 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
+from model.analysis.measures import MEASURES
 from viz.formulas import FORMULAS, Formula, cheaper, experiments, lessons, parts
 from viz.frame import controls, inspector, layout, notices, symbols, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import CHEAPER_WAYS, NOTATION_GROUP, NOTATION_WORDS, SMOOTHING
 from viz.frame.symbols import Symbol
 from viz.frame.view import View
-from viz.pages.look_inside.heads.measures import MEASURES
 
 MOST_LINKS = 4  # of the pages that show a symbol
 
@@ -24,7 +24,7 @@ _WRITTEN: Mapping[str, Mapping[str, Formula]] = {
         stage.capitalize(): parts.attention((stage,), scale=1.0, has_mask=True)
         for stage in ("biased", "capped", "sunk")
     },
-    "Heads": {one.name: one.formula for one in MEASURES.values()},
+    "Heads": {one.name: Formula(one.latex, one.reference) for one in MEASURES.values()},
     "Contributions": {
         "Share in a logit": experiments.attribution(
             norm="layer", norm_placement="pre", has_two=False

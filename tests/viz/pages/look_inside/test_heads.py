@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.circuits import copying_scores
+from model.analysis.measures import MEASURES
 from model.sources import checkpoint
 from model.survey.samples import Asked
 from model.survey.stored import STORED
@@ -37,7 +38,6 @@ from viz.frame import inspector
 from viz.guard import HOSTS_VARIABLE
 from viz.labels import visible
 from viz.pages.look_inside.heads import PATH
-from viz.pages.look_inside.heads.measures import MEASURES
 from viz.runs.heads import LARGEST
 
 PAGE = "Heads"

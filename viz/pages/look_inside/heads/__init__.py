@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from model.analysis.measures import MEASURES
 from viz.figures.heads import Measured, head_scatter
+from viz.formulas import Formula
 from viz.frame import controls, folder, gradual, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
@@ -12,7 +14,6 @@ from viz.kit.parts.attention import STATE, attention_part
 from viz.kit.wire import Settings
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
-from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import (
     SENTENCE,
     SURVEY,
@@ -149,7 +150,7 @@ def _maps(view: View) -> None:
 def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     for name in dict.fromkeys(axes):
         about = MEASURES[name]
-        inspector.formula(about.source, about.formula)
+        inspector.formula(about.source, Formula(about.latex, about.reference))
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
     csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}

@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from model.analysis.heads import Trait
+from model.analysis.measures import MEASURES, TRAITS, Trait
 from viz.frame import layout, words
-from viz.pages.look_inside.heads.measures import MEASURES, NO_ROLE, TRAITS
-from viz.pages.look_inside.heads.reading import Reading, in_words
+from viz.pages.look_inside.heads.reading import NO_ROLE, Reading, in_words
 
-BY_PLACE: Trait = ("kept", False)
-CLAIMS: dict[str, Trait] = {  # and the word that comes nearest to what each says
-    "Some heads track the previous token": ("previous", False),
+BY_PLACE = "kept"
+CLAIMS = {  # and the measure whose large values come nearest to what each says
+    "Some heads track the previous token": "previous",
     "Some heads track syntax": BY_PLACE,
-    "Induction heads carry on what came before": ("prefix", False),
-    "Heads rest on the first token, a sink": ("first", False),
-    "Heads copy what they attend to": ("copying", False),
+    "Induction heads carry on what came before": "prefix",
+    "Heads rest on the first token, a sink": "first",
+    "Heads copy what they attend to": "copying",
 }
 NAMED = 4  # heads of a row, the clearest first
 
@@ -27,14 +26,17 @@ def draw(reading: Reading) -> None:
         "places away, rows nearly as even as they can be, half of the pattern kept when words "
         "change places, a copying score of one half either way. In a short sentence most are near.",
     )
-    shown = [trait for trait in TRAITS if reading.has(trait[0])]
+    shown = [trait for trait in TRAITS if reading.has(trait.measure)]
     heads = [reading.clearest(trait) for trait in shown]
     n_none = sum(not said for said in reading.traits)
     total = len(reading.names)
     words.table(
         {
-            "word": [*(TRAITS[trait].word for trait in shown), NO_ROLE],
-            "measure": [*(f"{MEASURES[t[0]].name} {in_words(t)}" for t in shown), "none of these"],
+            "word": [*(trait.word for trait in shown), NO_ROLE],
+            "measure": [
+                *(f"{MEASURES[t.measure].name} {in_words(t)}" for t in shown),
+                "none of these",
+            ],
             "heads": [*(f"{len(h)} of {total}" for h in heads), f"{n_none} of {total}"],
             "the clearest": [
                 *(_clearest(reading, t, h) for t, h in zip(shown, heads, strict=True)),
@@ -47,21 +49,23 @@ def draw(reading: Reading) -> None:
         "What is said of heads",
         "Claims of the literature and of other tools, held against these counts.",
     )
-    told = {text: x for text, x in CLAIMS.items() if x == BY_PLACE or reading.has(x[0])}
-    words.claims([(text, _answer(reading, total, trait)) for text, trait in told.items()])
+    told = {text: x for text, x in CLAIMS.items() if x == BY_PLACE or reading.has(x)}
+    words.claims([(text, _answer(reading, total, name)) for text, name in told.items()])
 
 
 def _clearest(reading: Reading, trait: Trait, heads: list[int]) -> str:
-    named = (f"{reading.names[i]} {reading.number(trait[0], i, 2)}" for i in heads[:NAMED])
+    named = (f"{reading.names[i]} {reading.number(trait.measure, i, 2)}" for i in heads[:NAMED])
     return ", ".join(named) or "none"
 
 
-def _answer(reading: Reading, total: int, trait: Trait) -> str:
+def _answer(reading: Reading, total: int, name: str) -> str:
     """What the counts say of a claim."""
-    heads = reading.clearest(trait) if reading.has(trait[0]) else []
-    if trait == BY_PLACE:
+    trait = MEASURES[name].large
+    assert trait is not None, name
+    heads = reading.clearest(trait) if reading.has(name) else []
+    if name == BY_PLACE:
         answer = "Not tested: no parse of the text is here, so no measure of ours says syntax."
-        if not reading.has(trait[0]):
+        if not reading.has(name):
             return answer
         return (
             f"{answer} What they do say: {len(heads)} of {total} keep half of their pattern when "
@@ -69,8 +73,8 @@ def _answer(reading: Reading, total: int, trait: Trait) -> str:
             "do, which may be syntax or not."
         )
     noun = "heads" if total != 1 else "head"
-    answer = f"{len(heads)} of {total} {noun} {TRAITS[trait].does} ({in_words(trait)})"
+    answer = f"{len(heads)} of {total} {noun} {trait.do} ({in_words(trait)})"
     if not heads:
-        best = int(np.nanargmax(reading.values(trait[0])))
-        answer += f"; the nearest is {reading.names[best]}, {reading.number(trait[0], best)}"
+        best = int(np.nanargmax(reading.values(name)))
+        answer += f"; the nearest is {reading.names[best]}, {reading.number(name, best)}"
     return f"{answer}."

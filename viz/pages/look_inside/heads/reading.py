@@ -5,16 +5,17 @@ from functools import cached_property
 
 import numpy as np
 
-from model.analysis.heads import FROM, UP_TO, Averages, Trait, traits
+from model.analysis.heads import Averages, traits
+from model.analysis.measures import Trait
 from model.lines import one_line
 from model.names import head_name
 from model.survey.stored import Strongest, command
 from viz.digits import digits, or_none
 from viz.frame.view import View
-from viz.pages.look_inside.heads.measures import NO_ROLE, TRAITS
 from viz.runs import heads
 
 SURVEY, SENTENCE, TEXT = "survey", "sentence", "text"
+NO_ROLE = "no single role"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class Reading:
 
     def words(self, head: int) -> str:
         """All words of a head."""
-        return ", ".join(TRAITS[trait].word for trait in self.traits[head]) or NO_ROLE
+        return ", ".join(trait.word for trait in self.traits[head]) or NO_ROLE
 
     @cached_property
     def traits(self) -> list[list[Trait]]:
@@ -67,8 +68,7 @@ class Reading:
 
     def clearest(self, trait: Trait) -> list[int]:
         """The heads that a word is said of, those of which it is truest first."""
-        name, is_small = trait
-        values = self.values(name) if is_small else -self.values(name)
+        values = self.values(trait.measure) * (1 if trait.is_small else -1)
         return sorted((i for i, x in enumerate(self.traits) if trait in x), key=values.__getitem__)
 
     def has(self, name: str) -> bool:
@@ -125,5 +125,4 @@ def _surveyed(view: View) -> Reading | str:
 
 def in_words(trait: Trait) -> str:
     """From, or up to, which value a measure supports a word, as it stands in a table."""
-    name, is_small = trait
-    return f"≤ {digits(UP_TO[name], 2)}" if is_small else f"≥ {digits(FROM[name], 2)}"
+    return f"{'≤' if trait.is_small else '≥'} {digits(trait.at, 2)}"

@@ -1,11 +1,11 @@
 """The chosen head: its words, its numbers, and the sentence of the text that wakes it most."""
 
+from model.analysis.measures import MEASURES
 from model.survey.stored import Strongest
 from viz.digits import digits
 from viz.frame import layout, links, words
 from viz.frame.view import View
 from viz.labels import visible
-from viz.pages.look_inside.heads.measures import MEASURES
 from viz.pages.look_inside.heads.reading import Reading
 
 
@@ -17,7 +17,7 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
         reading.words(head),
         "Each word is a measure that reaches its bound; the counts below have the bounds.",
     )
-    names = list(dict.fromkeys([*axes, *(name for name, _ in reading.traits[head])]))
+    names = list(dict.fromkeys([*axes, *(x.measure for x in reading.traits[head])]))
     words.facts([(reading.number(name, head), MEASURES[name].short) for name in names])
     found = reading.strongest[view.layer][view.head] if reading.strongest else None
     if found is not None:

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from model.analysis.heads import Trait
+from model.analysis.measures import MEASURES, TRAITS, Trait
 from viz.frame import controls, layout, settings, state, tables, words
 from viz.frame.said import Link, Said
 from viz.frame.view import View
 from viz.labels import visible
-from viz.pages.look_inside.heads.measures import MEASURES, TRAITS
 from viz.pages.look_inside.heads.reading import Reading
 
 ALWAYS = ("induction", "previous", "same", "first", "entropy", "copying")  # where they are there
@@ -52,9 +51,9 @@ def _wanted(reading: Reading) -> list[int]:
     """The heads that do what a person chose, all of them until then."""
     heads_of: dict[str, list[int]] = {"": list(range(len(reading.names)))}
     for trait in TRAITS:
-        if reading.has(trait[0]) and (found := reading.clearest(trait)):
+        if reading.has(trait.measure) and (found := reading.clearest(trait)):
             heads_of[_text(trait)] = sorted(found)
-    names = {_text(trait): said.word for trait, said in TRAITS.items()} | {"": "all"}
+    names = {_text(trait): trait.word for trait in TRAITS} | {"": "all"}
     setting = settings.HEADS_THAT.given(
         options=list(heads_of), words=lambda x: f"{names[x]} ({len(heads_of[x]):,})"
     )
@@ -63,8 +62,7 @@ def _wanted(reading: Reading) -> list[int]:
 
 def _text(trait: Trait) -> str:
     """A word in an address."""
-    name, is_small = trait
-    return f"{UPWARD}{name}" if is_small else name
+    return f"{UPWARD * trait.is_small}{trait.measure}"
 
 
 def _sorted(reading: Reading, heads: list[int], order: str) -> list[int]:

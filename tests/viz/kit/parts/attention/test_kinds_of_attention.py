@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from model.analysis.heads import measures, roles, strongest_pair
+from model.analysis.measures import ROLES
 from model.trace import AttentionRecord
 from tests.screen import content, download
 from tests.viz.builders import csv_rows
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made_up
 from tests.viz.kit.parts.made_up import CROSS, LABELS, N_HEADS, N_LAYERS, group_of, two_streams
-from viz.kit.parts.attention import ROLES, STAGES, OtherRun
+from viz.kit.parts.attention import STAGES, OtherRun
 
 KINDS = ["source.attn", "target.attn", CROSS]
 GRIDS = f"All {N_LAYERS} layers"
@@ -105,7 +106,7 @@ def test_each_kind_has_its_grid_and_opens_its_heads(gallery: Gallery) -> None:
         query, its_key = strongest_pair(record.pattern[2], record.site.kind)
         pair = f"{LABELS[record.queries][query]} → {LABELS[record.keys][its_key]}"
         role = roles(measures(record, two_streams().stream(record.queries).ids))[2]
-        does = f" · {ROLES[role.name].text} {role.value:.2f}" if role else ""
+        does = f" · {ROLES[role.name].word} {role.value:.2f}" if role else ""
         for what in ("", "instrument.redraw()"):  # what is pointed at stays said
             gallery.evaluate(what)
             said = gallery.read("")["heads"]["says"]
