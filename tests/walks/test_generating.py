@@ -77,7 +77,7 @@ def test_order_of_the_filters_can_be_changed(page: Page) -> None:
 
 def generated(page: Page) -> Locator:
     """The tokens written so far."""
-    return page.locator(".hl-token-button.hl-new")
+    return page.locator(".hl-text .hl-new")
 
 
 def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
@@ -99,7 +99,7 @@ def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
     prefix = ids + [step.token_id for step in steps[:at]]
     whole = capture(loaded.model, prefix, tokens[: len(prefix)])
     row = whole.attention[4].pattern[1, -1]
-    shades = page.locator(".hl-token-button").evaluate_all(
+    shades = page.locator(".hl-text .hl-token").evaluate_all(
         "all => all.map(one => one.title.match(/[0-9.]+/)?.[0]).filter(Boolean).map(Number)"
     )
     assert shades == pytest.approx(row, abs=6e-5)
@@ -134,7 +134,7 @@ def test_another_choice_is_put_and_the_text_goes_on_from_there(page: Page) -> No
     generated(page).nth(5).focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
-    expect(page.locator(".hl-chosen")).to_have_text(before[3])
+    expect(page.locator(".hl-text .hl-chosen")).to_have_text(before[3])
     expect(page.locator(".hl-is-drawn .hl-dist-name")).to_contain_text(before[3])
     settle(page)
     other = page.locator(".hl-dist li:not(.hl-is-drawn) .hl-dist-name").first

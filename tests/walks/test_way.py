@@ -46,7 +46,7 @@ def test_url_brings_the_whole_view_back(page: Page) -> None:
     expect(strip(page)).to_have_text(token_labels(stories_trace(TOM).tokens))
     pick(page, "Layer", "L4")
     pick(page, "Head", "H6")
-    page.locator(".hl-token-button").nth(3).click()
+    page.locator(".hl-text .hl-token").nth(3).click()
     expect(page).to_have_url(re.compile("token=2"))
     page.get_by_label("Top-p", exact=True).focus()
     page.keyboard.press("ArrowLeft")
@@ -71,7 +71,7 @@ def seen(page: Page) -> dict[str, object]:
         **{label: picked(page, label) for label in boxes},
         "Sentence": page.get_by_label("Sentence", exact=True).input_value(),
         "sliders": page.locator(".hl-order .hl-value").all_text_contents(),
-        "chosen": page.locator(".hl-chosen").all_text_contents(),
+        "chosen": page.locator(".hl-text .hl-chosen").all_text_contents(),
         "bars": np.round(page.evaluate(BARS)[0], 6).tolist(),
     }
 

@@ -91,6 +91,12 @@ const MARKS = {
     const drawn = drawShades(place("svg"), { ...words, pick: note("pick") }, palette);
     return { read: () => drawn };
   },
+  tokens({ Tokens }, { place, note }, { tokens }) {
+    const row = new Tokens("", "Tokens", { pick: note("pick"), leave: note("leave") });
+    place("div").append(row.node);
+    row.show(tokens);
+    return row;
+  },
   plot({ Plot }, { place, lifetime, note }, { figure }) {
     const plot = new Plot(place("div"), lifetime, { pick: note("pick") });
     plot.draw(figure, {});

@@ -6,13 +6,13 @@ import { weightColors } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, html, radios, wordsIn } from "../dom.js";
 import { HeatMap } from "../marks/heatmap.js";
+import { Tokens } from "../marks/tokens.js";
 import { Instrument, partOf } from "../instrument.js";
 import { argmax } from "../measures.js";
 import { NO_MAP, pictureOf } from "./sampling/picture.js";
 import { Distribution } from "./sampling/distribution.js";
 import { Feed } from "./sampling/feed.js";
 import { AllSliders } from "./sampling/sliders.js";
-import { Text } from "./sampling/text.js";
 import { beforeAnyStep, lookOf, stepInWords } from "./sampling/step.js";
 
 /** @import { Place } from "../instrument.js" */
@@ -39,7 +39,10 @@ export class Writer extends Instrument {
   constructor(place) {
     super(place, QUIET_MS);
     const { root } = this;
-    this.text = new Text((at) => this.go(at));
+    this.text = new Tokens("hl-text", "Text", {
+      pick: (at) => this.go(at),
+      leave: () => this.go(Infinity),
+    });
     this.sliders = new AllSliders(
       (changes) => this.#steer(changes),
       () => this.#showDistribution(),
@@ -317,16 +320,14 @@ export class Writer extends Instrument {
     const weights = step ? this.#weights(step) : [];
     const colorOf = weightColors(this.palette);
     const marked = new Map(marks.map((mark) => [n_prompt + mark.at, mark.text]));
-    const looks = labels.map((label, i) => {
+    const tokens = labels.map((label, i) => {
       const look = lookOf(this.data, i, step && { ...step, weights, at }, colorOf);
       const mark = marked.get(i);
-      if (i >= n_prompt) look.classes.push("hl-new");
-      if (i === this.settings.at) look.classes.push("hl-chosen");
-      if (mark) look.classes.push("hl-marked-token");
+      const is = { new: i >= n_prompt, chosen: i === this.settings.at, noted: mark };
       const title = [mark, look.title].filter(Boolean).join("; ");
-      return { ...look, label, title, disabled: i === 0 };
+      return { ...look, label, title, is: { ...look.is, ...is }, isFixed: i === 0 };
     });
-    this.text.show(looks, this.settings.at);
+    this.text.show(tokens);
   }
 
   /** The step in words: how its token was drawn, and what was attended to. */

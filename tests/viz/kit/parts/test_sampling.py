@@ -26,7 +26,7 @@ ANSWER = "([i, more]) => { asked[i].answer(more); return asked[i].question; }"
 
 def n_new(gallery: Gallery) -> int:
     """How many tokens were written."""
-    return [token["isNew"] for token in gallery.read("text")].count(True)
+    return sum("new" in token["is"] for token in gallery.read("text"))
 
 
 def following(n: int, key: str, **changes: object) -> dict[str, Any]:

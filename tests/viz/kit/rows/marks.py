@@ -4,8 +4,10 @@ import math
 from typing import Any
 
 import numpy as np
+from playwright.sync_api import Locator
 
 from tests.screen import HOSTILE
+from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.rows import Hand, Row, click, mark, nothing
 
 WEIGHTS = np.random.default_rng(3).permutation(12).reshape(3, 4) / 20
@@ -52,9 +54,22 @@ TOKENS = [
     {"label": HOSTILE, "before": 0.5, "after": 1, "number": "1", "canPick": True, "sign": "★ "},
     {"label": "b", "before": 0.1, "after": 0, "lost": 0.2, "number": "removed", "isCut": True},
 ]
+ROW = mark("tokens", tokens=[
+    {"label": HOSTILE, "isFixed": True, "title": "<b>"},
+    {"label": "b", "is": {"new": True, "chosen": 1, "noted": None}, "number": "0.75",
+     "shade": "rgb(1, 2, 3)"},
+    {"label": "שלום", "is": {"masked": True}, "isFixed": True},
+    {"label": "c"},
+])  # fmt: skip
 PAIR = {"rows": ["one", HOSTILE], "columns": [HOSTILE, "b"]}
 CUT = "<img src=x>$x$**b…"
 CURVE = {"data": [{"name": "<b>", "x": [0, 1], "y": [None, 3]}], "layout": {}, "height": 90}
+
+
+def token(gallery: Gallery, label: str) -> Locator:
+    """A token that can be chosen."""
+    return gallery.get_by_role("button").filter(has=gallery.get_by_text(label, exact=True))
+
 
 MARKS = {
     "heatmap: a bar below picks its own column": Row(
@@ -124,6 +139,23 @@ MARKS = {
             {"label": "c", "weight": 0, "number": None, "isOut": True},
         ],
         lambda: {"pick": [2]},
+    ),
+    "tokens: a key goes on to the next that can be chosen": Row(
+        ROW,
+        lambda gallery: (token(gallery, "b").focus(), gallery.press("ArrowLeft ArrowRight")),
+        lambda: [
+            {"label": HOSTILE, "title": "<b>", "is": [], "number": None, "shade": None},
+            {"label": "b", "is": ["new", "chosen"], "number": "0.75", "shade": "rgb(1, 2, 3)"},
+            {"label": "שלום", "is": ["masked"]},
+            {"label": "c", "is": []},
+        ],
+        lambda: {"pick": [3]},
+    ),
+    "tokens: a click chooses, and Escape leaves": Row(
+        ROW,
+        lambda gallery: (token(gallery, "c").click(), gallery.press("Escape")),
+        lambda: {0: {"label": HOSTILE}},
+        lambda: {"pick": [3], "leave": []},
     ),
     "plot: each trace by its name": Row(
         mark("plot", figure=CURVE),

@@ -147,7 +147,11 @@ def likeliest() -> dict[str, Any]:
     probs = np.sort(softmax(logits))[::-1]
     kept = probs[: int(np.searchsorted(np.cumsum(probs), 0.95)) + 1]
     new = {
-        i: {"label": part.spec["labels"][i], "isNew": True} for i in range(n_prompt, n_prompt + 6)
+        n_prompt + i: {
+            "label": part.spec["labels"][n_prompt + i],
+            "is": ["new", "chosen"] if i == 3 else ["new"],
+        }
+        for i in range(6)
     }
     first = {"after": float(kept[0] / kept.sum()), "canPick": False}
     bars = {"rows": {0: first, 11: {"canPick": False}}}

@@ -1,10 +1,9 @@
 // One new token in words: how it was drawn, and what was attended to.
 
-import { inkOn } from "../../colors.js";
 import { digits, html } from "../../dom.js";
 import { argmax } from "../../measures.js";
 
-/** @import { Look } from "./text.js" */
+/** @import { Token } from "../../marks/tokens.js" */
 /** @import { WriterData } from "./wire.js" */
 
 /**
@@ -48,18 +47,15 @@ export function beforeAnyStep({ given }, chosen) {
  * @param {number} i
  * @param {{at: number, n_dropped: number, weights: number[]} | undefined} step
  * @param {(weight: number) => string} colorOf
- * @returns {Omit<Look, "label" | "disabled">}
+ * @returns {Omit<Token, "label">}
  */
 export function lookOf({ n_prompt, given }, i, step, colorOf) {
   if (!step) {
     const p = given[i] ?? null; // none for the first, nor for new ones
-    return { classes: [], style: "", title: p === null ? "" : `predicted with ${digits(p)}` };
+    return p === null ? {} : { title: `predicted with ${digits(p)}` };
   }
-  if (i < step.n_dropped)
-    return { classes: ["hl-dropped"], style: "", title: "dropped from the context" };
-  if (i >= n_prompt + step.at) return { classes: [], style: "", title: "" };
+  if (i < step.n_dropped) return { is: { dropped: true }, title: "dropped from the context" };
+  if (i >= n_prompt + step.at) return {};
   const weight = step.weights[i - step.n_dropped] ?? 0;
-  const color = colorOf(weight);
-  const style = `background:${color};color:${inkOn(color)}`;
-  return { classes: [], style, title: `attended to with ${digits(weight)}` };
+  return { shade: colorOf(weight), title: `attended to with ${digits(weight)}` };
 }
