@@ -17,11 +17,10 @@ from viz.frame.examples import examples
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 FIRST = examples()[0].sentence
 # What can be tapped in Attention and is lower than 32 pixels; a radio is tapped by its words.
-LOW_TARGETS = """() => ['button', 'select', 'input', '.hl-word']
+LOW_TARGETS = """() => ['button', 'select', 'input']
     .flatMap(kind => [...document.querySelectorAll(`.hl-live ${kind}`)])
     .filter(node => node.checkVisibility())
-    .map(node => node.matches('.hl-word') ? node.querySelector('rect')
-        : node.matches('[type=radio], [type=checkbox]') ? node.closest('label') : node)
+    .map(node => node.matches('[type=radio], [type=checkbox]') ? node.closest('label') : node)
     .filter(node => node.getBoundingClientRect().height < 32)
     .map(node => `${node.outerHTML.slice(0, 90)} ${node.getBoundingClientRect().height}`)"""
 

@@ -85,12 +85,6 @@ const MARKS = {
     const drawn = drawArcs(place("svg"), shown, how);
     return { read: () => drawn };
   },
-  shades({ drawShades }, { place, palette, note }, { labels, weights, masked, blank, chosen }) {
-    const [isMasked, isBlank] = [masked, blank].map((all) => (i) => all.includes(i));
-    const words = { labels, weights: Float64Array.from(weights), isMasked, isBlank, chosen };
-    const drawn = drawShades(place("svg"), { ...words, pick: note("pick") }, palette);
-    return { read: () => drawn };
-  },
   tokens({ Tokens }, { place, note }, { tokens }) {
     const row = new Tokens("", "Tokens", { pick: note("pick"), leave: note("leave") });
     place("div").append(row.node);

@@ -10,11 +10,12 @@ from tests.viz.builders import stories_trace
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made
 from tests.viz.kit.parts.made_up import CROSS, LABELS, attention, group_of, two_streams
-from tests.viz.kit.rows import Hand, Has, Row, click, nothing, part
+from tests.viz.kit.rows import Hand, Has, Row, nothing, part
 from viz.digits import digits
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
 from viz.labels import token_labels
+from viz.theme import along, palette, weight_shares
 
 
 def looked(
@@ -34,6 +35,11 @@ def arrows(gallery: Gallery) -> None:
     """Keys in the last grid, which has the focus."""
     gallery.get_by_label("All 2 layers").last.focus()
     gallery.press("ArrowRight ArrowRight ArrowDown ArrowDown")
+
+
+def first_key(gallery: Gallery) -> None:
+    """Click a word of the row."""
+    gallery.get_by_role("button", name=LABELS["source"][0]).click()
 
 
 def n_kept(weights: np.ndarray, mass: float) -> int:
@@ -131,11 +137,27 @@ def mean_difference() -> dict[str, Any]:
     return {"says": Has(f"over cells not masked: {mean}."), "maps": {2: {"says": largest}}}
 
 
+def shaded(row: np.ndarray, chosen: int) -> list[dict[str, Any]]:
+    """Words of a row whose first is hidden: numbers at its largest three, and from 0.05 on."""
+    left = without_first(row)
+    number = {i: digits(left[i], 2 if left[i] >= 0.01 else 3) for i in np.argsort(-left)[:3]}
+    number |= {i: digits(x, 2) for i, x in enumerate(left) if x >= 0.05}
+    shares = np.rint(255 * weight_shares(left, palette("light"))) / 255
+    colors = np.rint(along(palette("light").sequential, shares)).astype(int).tolist()
+    states = {0: ["blank"], chosen: ["chosen"]}
+    states |= {key: ["masked"] for key in range(chosen + 1, len(row))}
+    words = enumerate(token_labels(stories_trace(SENTENCE).tokens))
+    return [
+        {"label": word, "number": number.get(i), "is": states.get(i, []),
+         "shade": "rgb({}, {}, {})".format(*colors[i])}
+        for i, word in words
+    ]  # fmt: skip
+
+
 def one_token() -> dict[str, Any]:
     """Its row, whose first word is hidden."""
     title = Has(f"largest {FIRST} {digits(weights()[8, 1:].max(), 3)}")
-    words = {0: {"isOut": True}, 1: {"isOut": False}}
-    row = {"title": title, "says": Has(f" {FIRST}: "), "words": words}
+    row = {"title": title, "says": Has(f" {FIRST}: "), "words": shaded(weights()[8], chosen=8)}
     return {"says": Has(HIDDEN), "parts": {0: row}}
 
 
@@ -162,7 +184,7 @@ ATTENTION = {
     "attention: lines between two streams": looked(
         attention, two_lists, attention=CROSS, view="lines", head=1, mass=MASS),
     "attention: another key's column beside the same row": looked(
-        attention, two_sides, click(LABELS["source"][0]),
+        attention, two_sides, first_key,
         attention=CROSS, view="sentence", head=1, token=QUERY),
     "attention: rows that may attend to nothing are not said to sum to one": looked(
         emptied, lambda: {"does": Has("sum to one. Of 2 rows that may attend to nothing, zeros.")}),

@@ -129,17 +129,6 @@ MARKS = {
         },
         lambda: {"look": [{"side": "query", "at": 0}]},
     ),
-    "shades: each word with its weight": Row(
-        mark("shades", labels=[HOSTILE, "b", "c"], weights=[0.01, 0.75, 0.24], masked=[0],
-             blank=[2], chosen=1),
-        click("c"),
-        lambda: [
-            {"label": CUT, "weight": 0.01, "number": "0.01", "isMasked": True, "isChosen": False},
-            {"label": "b", "weight": 0.75, "number": "0.75", "isMasked": False, "isChosen": True},
-            {"label": "c", "weight": 0, "number": None, "isOut": True},
-        ],
-        lambda: {"pick": [2]},
-    ),
     "tokens: a key goes on to the next that can be chosen": Row(
         ROW,
         lambda gallery: (token(gallery, "b").focus(), gallery.press("ArrowLeft ArrowRight")),

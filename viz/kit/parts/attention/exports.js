@@ -201,21 +201,19 @@ function wrapped(words, letters) {
 }
 
 /**
- * A drawing, text or element, as an element of its own with its size on screen.
+ * A drawing, text or element, as an element with its size.
  *
  * @param {Drawing["drawing"]} drawing
  * @returns {{node: Element, size: [number, number]}}
  */
 function asElement(drawing) {
-  if (typeof drawing === "string") {
-    const node = new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement;
-    /** @param {string} name */
-    const pixels = (name) => parseFloat(node.getAttribute(name) ?? "0");
-    return { node, size: [pixels("width"), pixels("height")] };
-  }
-  const { width, height } = drawing.getBoundingClientRect();
-  const node = /** @type {Element} */ (drawing.cloneNode(true));
-  return { node, size: [Math.round(width), Math.round(height)] };
+  const isText = typeof drawing === "string";
+  const node = isText
+    ? new DOMParser().parseFromString(drawing, "image/svg+xml").documentElement
+    : drawing;
+  /** @param {string} name */
+  const pixels = (name) => Math.round(parseFloat(node.getAttribute(name) ?? "0"));
+  return { node, size: [pixels("width"), pixels("height")] };
 }
 
 /** @param {Attention} scope */

@@ -3,6 +3,7 @@
 
 import { colorAt, ramp } from "../../colors.js";
 import { digits, html, wordsIn } from "../../dom.js";
+import { drawingOf } from "../../export.js";
 import { Bars, Strip } from "../../marks/strips.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { reach } from "../../measures.js";
@@ -230,11 +231,13 @@ export class Operands {
    * @returns {Drawing[]}
    */
   drawings() {
-    const figures = Object.entries(this.#parts).map(([name, { node }]) => ({
+    const all = Object.entries(this.#parts).map(([name, { node }]) => ({
       caption: CAPTIONS[/** @type {Name} */ (name)],
-      drawing: node,
+      node,
     }));
-    return figures.filter(({ drawing }) => drawing.getBoundingClientRect().height > 0);
+    return all
+      .filter(({ node }) => node.checkVisibility())
+      .map(({ caption, node }) => ({ caption, drawing: drawingOf(node) }));
   }
 }
 

@@ -1,6 +1,7 @@
 // Lines between the tokens that attend and those attended to.
 
 import { fillLists, html, numbered, wordsIn, select, slider, svg } from "../../../dom.js";
+import { drawingOf } from "../../../export.js";
 import { drawArcs } from "../../../marks/arcs.js";
 import { rowOf } from "../../../maths.js";
 import { leading } from "../../../measures.js";
@@ -145,6 +146,6 @@ export class LinesView extends View {
    * @returns {Drawing[]}
    */
   drawings() {
-    return [{ caption: this.says.textContent ?? "", drawing: this.picture }];
+    return [{ caption: this.says.textContent ?? "", drawing: drawingOf(this.picture) }];
   }
 }

@@ -1,10 +1,18 @@
 // One token against all others, as the sentence itself in shades.
 
-import { digits, fillLists, html, numbered, wordsIn, select, svg } from "../../../dom.js";
-import { asideOf, drawShades, strongest, visible } from "../../../marks/shades.js";
+import { weightColors } from "../../../colors.js";
+import { digits, fillLists, html, numbered, wordsIn, select } from "../../../dom.js";
+import { drawingOf } from "../../../export.js";
+import { Tokens } from "../../../marks/tokens.js";
 import { rowOf } from "../../../maths.js";
 import { argmax } from "../../../measures.js";
-import { hiddenInWords, patternTable } from "../../../patterns.js";
+import {
+  FIRST_ASIDE,
+  WEIGHT_PAIRS,
+  clipped,
+  hiddenInWords,
+  patternTable,
+} from "../../../patterns.js";
 import { View } from "../view.js";
 
 /** @import { Drawing, Shown } from "../../../patterns.js" */
@@ -13,7 +21,18 @@ import { View } from "../view.js";
 const SAYS =
   "Click a word to choose it. The shade is the weight; dashed words are masked. Numbers at the three largest and wherever it is at least 0.05.";
 
-/** @import { Shades } from "../../../marks/shades.js" */
+const STRONG = 0.05; // weight from which a number stands below a word
+
+/**
+ * Words in shades of their weights.
+ *
+ * @typedef {object} Shades
+ * @property {string[]} labels
+ * @property {Float64Array} weights
+ * @property {(i: number) => boolean} isMasked
+ * @property {(i: number) => boolean} isBlank hidden by choice
+ * @property {number} chosen
+ */
 
 /** What one token attends to, and what attends to it. */
 export class SentenceView extends View {
@@ -23,8 +42,6 @@ export class SentenceView extends View {
   #token = 0;
   /** In cross-attention, the key whose column is shown; else that of the token. */
   #key = 0;
-  /** @type {ReturnType<typeof drawShades>[]} */
-  #drawn = [];
 
   /**
    * @param {Attention} scope
@@ -34,13 +51,14 @@ export class SentenceView extends View {
     super(scope, host);
     this.says = html("p", { class: "hl-caption" });
     this.tokens = html("div", { class: "hl-row" });
-    this.parts = [0, 1].map(() => ({
+    const picks = [(/** @type {number} */ j) => this.#pick(j), this.#choose];
+    this.parts = picks.map((pick) => ({
       title: html("h3", { class: "hl-cell-title" }),
-      picture: svg("svg", { class: "hl-sentence", role: "img" }),
+      row: new Tokens("hl-sentence", "", { pick }),
     }));
     const wide = html("div", { class: "hl-wide" });
     wide.append(this.tokens, this.says);
-    for (const { title, picture } of this.parts) wide.append(title, picture);
+    for (const { title, row } of this.parts) wide.append(title, row.node);
     host.append(wide);
   }
 
@@ -72,6 +90,19 @@ export class SentenceView extends View {
     return Math.min(itsWord ?? query, last);
   }
 
+  #choose = (/** @type {number} */ i) => this.scope.set({ token: i });
+
+  /**
+   * Of its row: the next query where that is of the same text, else the key of the column.
+   *
+   * @param {number} j
+   */
+  #pick(j) {
+    if (this.#shown.kind === "self") return this.#choose(j);
+    this.#key = j;
+    this.#paint();
+  }
+
   #paint() {
     const { kind, values, rows, columns, hidden, blank } = this.#shown;
     const [token, key] = [this.#token, this.#key];
@@ -83,34 +114,23 @@ export class SentenceView extends View {
     const weight = (i, j) => (isMasked(i, j) ? 0 : values.values[i * values.columns + j]);
     const row = Float64Array.from(columns, (_, j) => weight(token, j));
     const column = Float64Array.from(rows, (_, i) => weight(i, key));
-    const isSelf = kind === "self";
-    /** @param {number} i */
-    const choose = (i) => this.scope.set({ token: i });
-    /** @param {number} j */
-    const chooseKey = (j) => {
-      this.#key = j;
-      this.#paint();
-    };
     /** @type {Shades} */
     const ofRow = {
-      ...{ labels: columns, weights: row, chosen: isSelf ? token : key },
+      ...{ labels: columns, weights: row, chosen: kind === "self" ? token : key },
       isMasked: (j) => isMasked(token, j),
       isBlank: (j) => isBlank(token, j),
-      pick: isSelf ? choose : chooseKey,
     };
     /** @type {Shades} */
     const ofColumn = {
-      ...{ labels: rows, weights: column, chosen: token, pick: choose },
+      ...{ labels: rows, weights: column, chosen: token },
       isMasked: (i) => isMasked(i, key),
       isBlank: (i) => isBlank(i, key),
     };
     this.#title(0, [html("bdi", null, rows[token]), " attends to: its row"], ofRow);
     const ofKey = ["What attends to ", html("bdi", null, columns[key]), ": its column"];
     this.#title(1, ofKey, ofColumn);
-    const { palette } = this.scope;
-    this.#drawn = [ofRow, ofColumn].map((shades, i) =>
-      drawShades(this.parts[i].picture, shades, palette),
-    );
+    const colorOf = weightColors(this.scope.palette);
+    [ofRow, ofColumn].forEach((shades, i) => this.parts[i].row.show(inShades(shades, colorOf)));
     this.#describe(0, `${rows[token]} attends to`, ofRow);
     this.#describe(1, `What attends to ${columns[key]}`, ofColumn);
   }
@@ -121,11 +141,11 @@ export class SentenceView extends View {
    * @param {Shades} shades
    */
   #title(part, words, shades) {
-    const most = Math.max(...visible(shades));
-    const isHidden = most === -Infinity; // the column of the hidden token
-    const said = isHidden
-      ? ["hidden by choice"]
-      : [`largest${asideOf(shades)} `, numbered(most, "largest", 3)];
+    const [first] = strongest(shades); // none in the column of the hidden token
+    const said =
+      first === undefined
+        ? ["hidden by choice"]
+        : [`largest${asideOf(shades)} `, numbered(shades.weights[first], "largest", 3)];
     const largest = html("small", null, said);
     this.parts[part].title.replaceChildren(...words, largest);
   }
@@ -141,14 +161,14 @@ export class SentenceView extends View {
       (i) => `${labels[i]} ${isMasked(i) ? "masked" : digits(weights[i], 3)}`,
     );
     const said = named.length ? named.join("; ") : "hidden by choice";
-    this.parts[part].picture.setAttribute("aria-label", `${words}${asideOf(shades)}: ${said}.`);
+    this.parts[part].row.node.ariaLabel = `${words}${asideOf(shades)}: ${said}.`;
   }
 
   /** @override */
   read() {
-    const parts = this.parts.map(({ title, picture: says }, i) => ({
-      ...wordsIn({ title, says }),
-      words: this.#drawn[i],
+    const parts = this.parts.map(({ title, row }) => ({
+      ...wordsIn({ title, says: row.node }),
+      words: row.read(),
     }));
     return { ...wordsIn({ says: this.says, token: this.tokens.firstElementChild }), parts };
   }
@@ -163,9 +183,49 @@ export class SentenceView extends View {
    * @returns {Drawing[]}
    */
   drawings() {
-    return this.parts.map(({ title, picture }) => ({
+    return this.parts.map(({ title, row }) => ({
       caption: title.textContent ?? "",
-      drawing: picture,
+      drawing: drawingOf(row.node),
     }));
   }
+}
+
+/**
+ * Each word in the shade of its weight, with a number where that is large.
+ *
+ * @param {Shades} shades
+ * @param {(weight: number) => string} colorOf
+ */
+function inShades(shades, colorOf) {
+  const { labels, weights, isMasked, isBlank, chosen } = shades;
+  const top = strongest(shades);
+  return labels.map((label, i) => {
+    const weight = isBlank(i) ? 0 : weights[i];
+    const isStrong = weight >= STRONG || (top.includes(i) && weight > 0);
+    return {
+      ...{ label: clipped(label), shade: colorOf(weight) },
+      number: isStrong ? digits(weight, weight < 0.01 ? 3 : 2) : null,
+      is: { chosen: i === chosen, masked: isMasked(i), blank: isBlank(i) },
+    };
+  });
+}
+
+/**
+ * The places of the largest weights that are not hidden by choice, largest first.
+ *
+ * @param {Shades} shades
+ */
+function strongest({ weights, isBlank }) {
+  const order = Array.from(weights.keys()).filter((i) => !isBlank(i));
+  return order.sort((a, b) => weights[b] - weights[a]).slice(0, WEIGHT_PAIRS);
+}
+
+/**
+ * What is left out where the largest is looked for.
+ *
+ * @param {Shades} shades
+ */
+function asideOf({ weights, isBlank }) {
+  const n = Array.from(weights).filter((_, i) => isBlank(i)).length;
+  return n && n < weights.length ? FIRST_ASIDE : "";
 }

@@ -1,6 +1,7 @@
 // One thing changed: no scale, no mask, another temperature, cells masked; both sides shown.
 
 import { check, digits, html, numbered, wordsIn, setAll, slider, svg } from "../../../dom.js";
+import { drawingOf } from "../../../export.js";
 import { editedWith, flipped, readEdits, writtenEdits } from "../../../edits.js";
 import { mapped, steps } from "../../../maths.js";
 import { argmax, leakedShare, mean, rowEntropies } from "../../../measures.js";
@@ -184,7 +185,7 @@ export class WhatIfView extends MapsView {
   /** @override */
   async drawings() {
     const maps = await super.drawings();
-    return [...maps, { caption: this.says.textContent ?? "", drawing: this.entropies }];
+    return [...maps, { caption: this.says.textContent ?? "", drawing: drawingOf(this.entropies) }];
   }
 }
 
