@@ -20,7 +20,7 @@ import { Pager } from "./home/pager.js";
 import { loadRun } from "./home/numbers.js";
 import { Screen } from "./home/screen.js";
 import { Share } from "./home/share.js";
-import { Tokens, flightOver, tokenAt } from "./home/tokens.js";
+import { HomeTokens, flightOver, tokenAt } from "./home/tokens.js";
 
 /** @import { Model } from "../model.js" */
 /** @import { Chance } from "./home/answers.js" */
@@ -72,7 +72,7 @@ export class Home {
       land: ({ run }) => this.#show(run),
     });
     const rest = () => this.large.isPinned || this.rest();
-    this.tokens = new Tokens({ look: (i) => this.look(i), keep: (i) => this.#pick(i), rest });
+    this.tokens = new HomeTokens({ look: (i) => this.look(i), keep: (i) => this.#pick(i), rest });
     this.heads = new Heads(this);
     this.large = new Large(this.lifetime, {
       look: (query) => this.look(query),

@@ -357,28 +357,29 @@ def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(gallery: Galle
     """Else there is no click; what fills a blank stays, too, until another run comes."""
     found = gallery.evaluate(
         """async () => {
-            const {Tokens} = await import('/kit/parts/home/tokens.js');
-            const tokens = new Tokens({look() {}, keep() {}, rest() {}});
-            const spec = {key: 'a', labels: ['x', '[MASK]'], folded: [], hidden: [[1, 'y', 3]]};
+            const {HomeTokens} = await import('/kit/parts/home/tokens.js');
+            const tokens = new HomeTokens({look() {}, keep() {}, rest() {}});
+            const spec = {labels: ['x', '[MASK]'], folded: [], hidden: [[1, 'y', 3]]};
             const bands = [{top: 0, height: 9}];
             const tall = {tokens: {x: 0, width: 9, font: 14}, height: 9};
             const flow = {...tall, bands, picture: null, next: {}};
-            const now = () => tokens.read().map(x => [x.label, x.isBlank, x.fill]);
-            tokens.build({spec, n: 2}, flow, null);
+            const laidOut = key => {
+                const run = {spec: {...spec, key}, n: 2};
+                tokens.build(run, flow, null);
+                tokens.show(run, -1, null, {});
+                return tokens.read().map(x => [x.label, x.is]);
+            };
+            laidOut('a');
+            const before = tokens.row.nodes[0].firstChild;
             tokens.fill(1, 'z', false);
-            const [before, filled] = [tokens.buttons[0].firstChild, now()];
-            tokens.build({spec, n: 2}, flow, null);
-            const again = now();
-            tokens.build({spec: {...spec, key: 'b'}, n: 2}, flow, null);
-            const isThere = tokens.buttons[0].firstChild === before;
-            const next = now();
+            const [filled, again, next] = ['a', 'a', 'b'].map(laidOut);
+            const isThere = tokens.row.nodes[0].firstChild === before;
             tokens.fill(1, 'y', true);
             tokens.reset();
-            tokens.build({spec: {...spec, key: 'b'}, n: 2}, flow, null);
-            return {filled, again, next, last: now(), isThere};
+            return {filled, again, next, last: laidOut('b'), isThere};
         }"""
     )
-    filled = [["x", False, None], ["z", True, "wrong"]]
-    blank = [["x", False, None], ["[MASK]", True, None]]
+    filled = [["x", []], ["z", ["blank", "wrong"]]]
+    blank = [["x", []], ["[MASK]", ["blank"]]]
     expected = {"filled": filled, "again": filled, "next": blank, "last": blank, "isThere": True}
     assert found == expected

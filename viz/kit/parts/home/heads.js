@@ -19,7 +19,7 @@ const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @property {Run | undefined} run
  * @property {Head | null} focus
  * @property {import("../../lifetime.js").Lifetime} lifetime
- * @property {import("./tokens.js").Tokens} tokens
+ * @property {import("./tokens.js").HomeTokens} tokens
  * @property {import("./large.js").Large} large
  * @property {(head: Head) => void} point
  * @property {() => void} grow

@@ -177,10 +177,11 @@ export class Screen {
     const { time, run, flow, query, flight } = scene;
     const { tokens, next, axis, film, focus, isLooking, answering, el } = this.home;
     this.drawn = drawFlow(scene);
-    tokens.place(scene);
+    if (film.isFilled) this.#fill(run);
     const from = focus ? run.queryIn(query, focus.column) : query;
     const isTinted = isLooking || (flow.picture && time.at >= time.NEXT);
-    tokens.tint(run, from, isTinted ? run.row(from, focus) : null, this.palette);
+    tokens.show(run, from, isTinted ? run.row(from, focus) : null, this.palette);
+    tokens.place(scene);
     const shown = eased(time.done(time.NEXT)) * (flight ? 1 - time.done(time.FLY) : 1);
     const isOther = isLooking || answering !== run.asked;
     next.show(scene, (place) => this.home.label(place), isOther ? 1 : shown);
@@ -188,7 +189,6 @@ export class Screen {
     const { band } = time.stage;
     if (!flow.next && time.isPlaying && band >= 0)
       this.node.scrollTo({ left: scene.fronts[band] - 0.7 * el.clientWidth });
-    if (film.isFilled) this.#fill(run);
     this.#speak(scene);
   }
 

@@ -7,7 +7,7 @@ const MARGIN = 24;
 const SAID = 2000; // milliseconds that a button says what it has done
 // What is written on the picture; of each its own colours.
 const TEXTS = [
-  ".hl-home-tokens > button",
+  ".hl-home-tokens button",
   ".hl-home-bands > span",
   ".hl-home-next h2",
   ".hl-home-gives",

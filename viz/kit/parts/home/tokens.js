@@ -2,6 +2,7 @@
 
 import { weightShare } from "../../colors.js";
 import { html } from "../../dom.js";
+import { Tokens } from "../../marks/tokens.js";
 import { HEADER } from "./layout.js";
 import { TOKENS, eased, staggered } from "./timeline.js";
 
@@ -14,22 +15,32 @@ const PITCH = 26; // of the tokens above a picture
 
 /** @typedef {(share: number) => [number, number]} Flight where a token is after a share of its way */
 
-export class Tokens {
+export class HomeTokens {
   #built = ""; // of which run
   #placed = "";
-  #tinted = "";
+  #nPatches = 0;
+  /** What was put in the place of a blank, by rows. @type {Map<number, {label: string, isIt: boolean}>} */
+  #fills = new Map();
 
   /**
    * @param {{look: (i: number) => void, keep: (i: number) => void, rest: () => void}} act
    */
-  constructor(act) {
-    this.act = act;
-    this.node = html("div", { class: "hl-home-tokens", role: "group", "aria-label": "Tokens" });
-    this.flying = html("span", { class: "hl-home-flying", translate: "no", hidden: true });
+  constructor({ look, keep, rest }) {
+    this.row = new Tokens("", "Tokens", { pick: keep, step: look });
+    this.flying = html("span", { class: "hl-token hl-flying", translate: "no", hidden: true });
     this.image = html("canvas", { "aria-hidden": "true", hidden: true });
     this.names = html("div", { class: "hl-home-bands" });
-    this.node.append(this.image, this.names, this.flying);
-    this.node.addEventListener("focusout", () => act.rest());
+    const parts = [this.image, this.names, this.row.node, this.flying];
+    this.node = html("div", { class: "hl-home-tokens" }, parts);
+    const lookAt = (/** @type {Event} */ { target }) => {
+      const i = this.row.nodes.findIndex((node) => node.contains(/** @type {Node} */ (target)));
+      if (i >= 0) look(i);
+    };
+    this.row.node.addEventListener("pointermove", lookAt);
+    this.row.node.addEventListener("focusin", (event) => {
+      if (/** @type {Element} */ (event.target).matches(":focus-visible")) lookAt(event);
+    });
+    this.row.node.addEventListener("focusout", rest);
   }
 
   /** Blanks are empty once more. */
@@ -37,13 +48,8 @@ export class Tokens {
     this.#built = "";
   }
 
-  /** @returns {HTMLButtonElement[]} */
-  get buttons() {
-    return [...this.node.querySelectorAll("button")];
-  }
-
   /**
-   * A button for each token; those that are there stay, they may have the focus.
+   * Make room for the tokens of a run.
    *
    * @param {Run} run
    * @param {import("./layout.js").Flow} flow
@@ -51,32 +57,17 @@ export class Tokens {
    */
   build(run, flow, image) {
     const { tokens, picture, next, height } = flow;
-    const { buttons } = this;
     this.#show(picture, image);
     this.#name(run, flow);
-    const { labels, folded, hidden } = run.spec;
-    buttons.slice(run.n).forEach((button) => button.remove());
-    const isNew = this.#built !== run.spec.key; // else what fills a blank stays
+    if (this.#built !== run.spec.key) this.#fills.clear(); // else what fills a blank stays
     this.#built = run.spec.key;
-    labels.slice(0, run.n).forEach((label, i) => {
-      const node = buttons[i] ?? this.#button(i);
-      const isPatch = picture !== null && i >= run.n - picture.side ** 2;
-      const text = isPatch ? "" : label;
-      const size = isPatch ? `${picture.cell}px` : "";
-      Object.assign(node.style, { width: size, height: size });
-      if (!isNew && buttons[i]) return;
-      // What is pressed must stay, or there is no click.
-      if (node.textContent !== text || !node.firstChild)
-        node.replaceChildren(html("bdi", null, text));
-      node.ariaLabel = isPatch ? label : null;
-      node.disabled = folded.includes(i);
-      node.className = isPatch ? "hl-patch" : hidden.some(([row]) => row === i) ? "hl-blank" : "";
-    });
-    this.node.style.fontSize = `${tokens.font}px`;
+    this.#nPatches = picture ? picture.side ** 2 : 0;
     const names = next ? 0 : tokens.x + tokens.width; // where the rest scrolls below them
-    this.node.style.setProperty("--hl-names", `${names}px`);
-    this.node.style.setProperty("--hl-high", `${height}px`);
-    this.#placed = this.#tinted = "";
+    const sizes = { names, high: height, cell: picture?.cell ?? 0 };
+    for (const [name, size] of Object.entries(sizes))
+      this.node.style.setProperty(`--hl-${name}`, `${size}px`);
+    this.node.style.fontSize = `${tokens.font}px`;
+    this.#placed = "";
   }
 
   /**
@@ -110,16 +101,6 @@ export class Tokens {
     this.names.replaceChildren(...names);
   }
 
-  /** @param {number} i */
-  #button(i) {
-    const { look, keep } = this.act;
-    const on = { onpointermove: () => look(i), onclick: () => keep(i) };
-    const node = html("button", { type: "button", ...on });
-    node.addEventListener("focus", () => node.matches(":focus-visible") && look(i));
-    this.node.insertBefore(node, this.flying);
-    return node;
-  }
-
   /**
    * @param {Scene} scene
    */
@@ -128,7 +109,7 @@ export class Tokens {
     const state = [part, run.n, rows.y(run.n - 1), flow.tokens.x, flight && time.at].join();
     if (state === this.#placed) return;
     this.#placed = state;
-    this.buttons.forEach(({ style }, i) => {
+    this.row.nodes.forEach(({ style }, i) => {
       const p = staggered(part, i, run.n, 0.45);
       const [x, y] = tokenAt(flow, rows, run, i);
       const left = (x - 24 * (1 - p)).toFixed(1);
@@ -145,51 +126,43 @@ export class Tokens {
   }
 
   /**
-   * Tint every token by what the query gives it of its attention; null tints none.
+   * A button for each token, tinted by what the query gives it of its attention; null tints none.
    *
    * @param {Run} run
    * @param {number} query
    * @param {number[] | null} row
    * @param {Palette} palette
    */
-  tint(run, query, row, palette) {
-    const state = [query, palette.small_weights, ...(row ?? [])].join();
-    if (state === this.#tinted) return;
-    this.#tinted = state;
-    this.buttons.forEach((node, i) => {
-      node.style.setProperty("--share", row ? weightShare(row[i], palette).toFixed(3) : "0");
-      node.classList.toggle("hl-query", i === query);
-      node.classList.toggle("hl-later", Boolean(row) && run.isLater(query, i));
+  show(run, query, row, palette) {
+    const { labels, folded, hidden } = run.spec;
+    const tokens = labels.slice(0, run.n).map((label, i) => {
+      const fill = this.#fills.get(i);
+      const is = {
+        ...{ chosen: i === query, masked: row && run.isLater(query, i) },
+        ...{ patch: i >= run.n - this.#nPatches, blank: hidden.some(([at]) => at === i) },
+        ...{ right: fill?.isIt, wrong: fill && !fill.isIt },
+      };
+      const share = row ? weightShare(row[i], palette) : 0;
+      return { label: fill?.label ?? label, share, is, isFixed: folded.includes(i) };
     });
+    this.row.show(tokens);
   }
 
-  /** The tokens as they stand there, which is the query, and which it must not see yet. */
+  /** The tokens as they stand there, and what is true of each. */
   read() {
-    return this.buttons.map(({ ariaLabel, textContent, classList }) => ({
-      label: ariaLabel ?? textContent,
-      ...{ isQuery: classList.contains("hl-query"), isLater: classList.contains("hl-later") },
-      ...{ isBlank: classList.contains("hl-blank"), fill: fillOf(classList) },
-    }));
+    return this.row.read();
   }
 
   /**
-   * Put an answer in the place that it was asked for.
+   * Put an answer in the place that it was asked for, whether or not it stood there.
    *
    * @param {number} row
    * @param {string} label
-   * @param {boolean} isIt whether this stood there
+   * @param {boolean} isIt
    */
   fill(row, label, isIt) {
-    const node = this.buttons[row];
-    if (!node || node.textContent === label) return;
-    node.replaceChildren(html("bdi", null, label));
-    node.classList.add(isIt ? "hl-right" : "hl-wrong");
+    this.#fills.set(row, { label, isIt });
   }
-}
-
-/** @param {DOMTokenList} classes */
-function fillOf(classes) {
-  return ["right", "wrong"].find((name) => classes.contains(`hl-${name}`)) ?? null;
 }
 
 /**
