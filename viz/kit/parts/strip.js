@@ -5,6 +5,7 @@ import { bytesOf } from "../arrays.js";
 import { dressed, watchTheme } from "../colors.js";
 import { equals, html, wordsIn } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
+import { Tokens, dress, readToken } from "../marks/tokens.js";
 import { nameOf } from "./home/axis.js";
 import { N_COLUMNS } from "./home/layout.js";
 import { drawMap } from "./home/maps.js";
@@ -57,7 +58,7 @@ function read(el) {
       ...wordsIn({ name: part }),
       ...{ title: part.title, to: part.getAttribute("href"), isLit: part.ariaCurrent === "true" },
     })),
-    tokens: Array.from(tokens, ({ textContent, title }) => ({ label: textContent, title })),
+    tokens: Array.from(tokens, readToken),
   };
 }
 
@@ -78,8 +79,8 @@ class Strip {
     this.run = new Run(spec, { pattern, mask, embed, positions, norms: none, ffn: none });
     this.pictures = picturesOf(this.run, palette);
     const parts = spec.bands.flatMap((_, band) => this.#band(band));
-    if (spec.ways.called)
-      parts.push(this.#part("end", spec.ways.called, spec.best && chip(spec.best, "most likely")));
+    const best = spec.best && dress(html("span"), looks(spec.best, "most likely"));
+    if (spec.ways.called) parts.push(this.#part("end", spec.ways.called, best));
     const given = { class: "hl-line", "aria-label": "Map of the model", onkeydown: step };
     this.node = html("nav", given, parts);
     const layers = [...this.node.querySelectorAll("a[data-layer]")];
@@ -129,13 +130,16 @@ class Strip {
   #tokens(band, of) {
     const { told, tokens } = this.spec;
     const { called, labels, given, legend } = tokens[band];
-    const chips = labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
-      chip({ label, given: given?.[i] }, given && `token ${i}`),
+    const row = new Tokens("hl-strip", "Tokens");
+    row.show(
+      labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
+        looks({ label, given: given?.[i] }, given && `token ${i}`),
+      ),
     );
-    const about = told ? {} : { tabindex: "0", role: "group", "aria-label": "Tokens" };
     const named = this.#part("tokens", `${of}${called}`, null);
-    const onclick = () => named.click(); // a word leads where their name does
-    const strip = html("div", { class: "hl-strip", ...about, onclick }, told || chips);
+    row.node.addEventListener("click", () => named.click()); // a word leads where their name does
+    row.node.tabIndex = 0;
+    const strip = told ? html("div", { class: "hl-strip" }, told) : row.node;
     return html(
       "div",
       { class: "hl-tokens" },
@@ -222,8 +226,7 @@ function step(event) {
  * @param {{label: string, given: number | null}} token
  * @param {string | null} about nothing: none is predicted here
  */
-function chip({ label, given }, about) {
+function looks({ label, given }, about) {
   const title = about && `${about}: ${given === null ? "nothing before it" : `p ${equals(given)}`}`;
-  const style = `--share: ${Math.round(100 * (given ?? 0))}%`;
-  return html("span", { class: "hl-token", title, style }, html("bdi", null, label));
+  return { label, title: title ?? "", share: given ?? 0 };
 }
