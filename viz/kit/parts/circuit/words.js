@@ -1,6 +1,7 @@
 // Parts, edges and ways in words.
 
 import { html } from "../../dom.js";
+import { Tokens } from "../../marks/tokens.js";
 import { readerOf, writerOf } from "./graph.js";
 import { headName } from "../../names.js";
 
@@ -102,10 +103,9 @@ export function wayName(data, way) {
 export function textsOf({ tokens: [own, other] }) {
   /** @type {(name: string, tokens: string[]) => Element} */
   const line = (name, tokens) => {
-    const words = tokens.map((token, i) =>
-      html(own[i] === other[i] ? "span" : "mark", null, token),
-    );
-    return html("p", null, html("span", { class: "hl-caption" }, name), html("bdi", null, words));
+    const row = new Tokens("hl-told", name);
+    row.show(tokens.map((label, i) => ({ label, is: { marked: own[i] !== other[i] } })));
+    return html("div", null, html("span", { class: "hl-caption" }, name), row.node);
   };
   return [line("This text", own), line("The other", other)];
 }
