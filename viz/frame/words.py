@@ -3,6 +3,7 @@
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import streamlit as st
 
@@ -137,39 +138,55 @@ def training_targets(
     inputs: Sequence[str], targets: Sequence[str], probabilities: Sequence[str]
 ) -> None:
     """The input at each position, its target, and the probability predicted for it."""
-    columns = [
-        f'<span class="hl-target"><small>{number}</small>{_chip(given)}'
-        f'<span aria-hidden="true">↓</span>{_chip(wanted)}<small>{html_of(probability)}</small>'
-        "</span>"
-        for number, (given, wanted, probability) in enumerate(
-            zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
-        )
-    ]
     legend = (
-        '<span class="hl-target hl-legend"><small>position</small><span>input</span><span></span>'
-        "<span>target</span><small>p of the target</small></span>"
+        "<small>position</small><span>input</span><span></span><span>target</span>"
+        "<small>p of the target</small>"
     )
-    inside = "".join([legend, *columns])
-    st.html(
-        '<div class="hl-strip hl-targets" tabindex="0" role="group" '
-        f'aria-label="Inputs and targets">{inside}</div>'
+    columns = zip(token_labels(inputs), token_labels(targets), probabilities, strict=True)
+    inside = (
+        f'<small>{number}</small>{_chip(given)}<span aria-hidden="true">↓</span>{_chip(wanted)}'
+        f"<small>{html_of(probability)}</small>"
+        for number, (given, wanted, probability) in enumerate(columns)
     )
+    _columns("Inputs and targets", legend, inside)
 
 
 def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> None:
     """Two rows of equally many tokens below each other; where they differ both are framed."""
-    columns = [
-        f'<span class="hl-target">{_chip(one, one_token != other_token)}'
-        f"{_chip(other, one_token != other_token)}</span>"
-        for one, other, one_token, other_token in zip(
-            token_labels(first), token_labels(second), first, second, strict=True
-        )
-    ]
     legend = "".join(f"<span>{html.escape(name)}</span>" for name in names)
-    inside = "".join([f'<span class="hl-target hl-legend">{legend}</span>', *columns])
+    differs = [one != other for one, other in zip(first, second, strict=True)]
+    rows = [map(_chip, token_labels(tokens), differs) for tokens in (first, second)]
+    _columns("Tokens of both sentences", legend, map("".join, zip(*rows, strict=True)))
+
+
+def token_cards(
+    tokens: Sequence[str], rows: Mapping[str, Sequence[Said]], titles: Sequence[str]
+) -> None:
+    """Each token with facts below it, and what its card says on hover; our own words only."""
+    legend = "<span>token</span>" + "".join(f"<small>{html.escape(name)}</small>" for name in rows)
+    facts = zip(*rows.values(), strict=True)
+    cards = (
+        _chip(label) + "".join(f"<small>{html_of(value)}</small>" for value in values)
+        for label, values in zip(token_labels(tokens), facts, strict=True)
+    )
+    _columns("Every token", legend, cards, titles, "cards")
+
+
+def _columns(
+    name: str,
+    legend: str,
+    columns: Iterable[str],
+    titles: Sequence[str] = (),
+    kind: str = "targets",
+) -> None:
+    """Tokens side by side, each with what stands above and below it, as HTML of our own."""
+    cells = (
+        f'<span class="hl-target" title="{html.escape(title)}">{column}</span>'
+        for title, column in zip(titles or repeat(""), columns, strict=False)
+    )
     st.html(
-        '<div class="hl-strip hl-targets" tabindex="0" role="group" '
-        f'aria-label="Tokens of both sentences">{inside}</div>'
+        f'<div class="hl-strip hl-{kind}" tabindex="0" role="group" aria-label="{name}">'
+        f'<span class="hl-target hl-legend">{legend}</span>{"".join(cells)}</div>'
     )
 
 
@@ -179,23 +196,6 @@ def facts(pairs: Sequence[tuple[Said, Said]]) -> None:
         f"<div><dt>{html_of(name)}</dt><dd>{html_of(value)}</dd></div>" for value, name in pairs
     )
     st.html(f'<dl class="hl-facts">{"".join(columns)}</dl>')
-
-
-def token_cards(
-    tokens: Sequence[str], rows: Mapping[str, Sequence[Said]], titles: Sequence[str]
-) -> None:
-    """Each token with facts below it, and what its card says on hover; our own words only."""
-    names = "".join(f"<small>{html.escape(name)}</small>" for name in rows)
-    cards = [f'<span class="hl-target hl-legend"><span>token</span>{names}</span>']
-    for number, (label, title) in enumerate(zip(token_labels(tokens), titles, strict=True)):
-        below = "".join(f"<small>{html_of(values[number])}</small>" for values in rows.values())
-        cards.append(
-            f'<span class="hl-target" title="{html.escape(title)}">{_chip(label)}{below}</span>'
-        )
-    st.html(
-        '<div class="hl-strip hl-cards" tabindex="0" role="group" '
-        f'aria-label="Every token">{"".join(cards)}</div>'
-    )
 
 
 def merge_line(text: str, left: str, right: str, made: str) -> None:
