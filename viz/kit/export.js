@@ -1,26 +1,201 @@
-// What stands on screen as a drawing that can be saved.
+// One way to save a picture: what stands on screen is drawn once more, as SVG, which PNG is made of.
 
-import { setAll, svg } from "./dom.js";
+import { button, download, html, setAll, svg } from "./dom.js";
 
+/** @import { Palette } from "./wire.js" */
+
+/**
+ * A drawing that has its size, with what it shows.
+ *
+ * @typedef {{caption: string, drawing: Element}} Drawing
+ */
+
+/**
+ * What stands above drawings: a title and lines, of which those of others' text are muted.
+ *
+ * @typedef {{title: string, texts?: string[], lines?: (string | null)[]}} Head
+ */
+
+const SPACE = 16;
+const LEAST_WIDTH = 640;
+const SCALE = 2; // PNG pixels for each pixel on screen
+const LETTER = 0.53; // average width of a letter by its height
 const HATCH = 8; // pixels from a stroke to the next
+const NONE = "rgba(0, 0, 0, 0)";
 // What a style sheet says of a drawing; outside of the page there is none.
 const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
 const WRITTEN = ["font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
 
 /**
+ * Buttons that save what is on screen, each by the end of its file's name.
+ *
+ * @param {Record<string, () => Promise<Blob>>} kinds
+ * @param {() => string} name of the file, without its end
+ * @param {(words: string) => void} complain
+ */
+export function saveMenu(kinds, name, complain) {
+  const buttons = Object.entries(kinds).map(([kind, made]) =>
+    button(kind, () => {
+      made().then(
+        (blob) => download(blob, `${name()}.${kind.toLowerCase()}`),
+        (error) => complain(`${kind} was not saved: ${error.message}`),
+      );
+    }),
+  );
+  const label = { role: "group", "aria-label": "Save what is on screen" };
+  const words = html("span", null, "Save this view");
+  return html("div", { class: "hl-row hl-exports", ...label }, words, buttons);
+}
+
+/**
+ * What a part shows: elements, and marks that draw themselves, each under its caption.
+ *
+ * @typedef {object} Saved
+ * @property {string} name of the file, after headlight-
+ * @property {string} title
+ * @property {[string | null, Element | {drawing: () => Promise<Element>}][]} shows
+ * @property {Palette} palette
+ */
+
+/**
+ * Buttons that save the picture of a part.
+ *
+ * @param {() => Saved} shown
+ * @param {Element} says where it is said that one was not saved
+ */
+export function pictureMenu(shown, says) {
+  const made = async () => {
+    const { title, shows, palette } = shown();
+    const drawings = shows.map(async ([caption, one]) => {
+      const drawing = one instanceof Element ? drawingOf(one) : await one.drawing();
+      return { caption: caption ?? "", drawing };
+    });
+    return sheetOf({ title }, await Promise.all(drawings), palette);
+  };
+  const complain = (/** @type {string} */ words) => (says.textContent = words);
+  return saveMenu(asPicture(made), () => `headlight-${shown().name}`, complain);
+}
+
+/**
+ * A picture in both forms.
+ *
+ * @param {() => Promise<SVGSVGElement>} made
+ */
+export function asPicture(made) {
+  return { PNG: async () => asPng(await made()), SVG: async () => asSvg(await made()) };
+}
+
+/** @param {SVGSVGElement} picture */
+function asSvg(picture) {
+  return new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
+}
+
+/**
+ * @param {SVGSVGElement} picture
+ * @returns {Promise<Blob>}
+ */
+export async function asPng(picture) {
+  const image = new Image();
+  const text = new XMLSerializer().serializeToString(picture);
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const [width, height] = sizeOf(picture).map((size) => Math.round(SCALE * size));
+  const canvas = html("canvas", { width, height });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, width, height);
+  /** @type {Blob | null} */
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  if (!blob) throw new Error("the picture is too large for this browser; save SVG");
+  return blob;
+}
+
+/** @param {Element} drawing */
+function sizeOf(drawing) {
+  return ["width", "height"].map((name) => parseFloat(drawing.getAttribute(name) ?? "0"));
+}
+
+/**
+ * Drawings below each other on a sheet, each under its caption.
+ *
+ * @param {Head} head
+ * @param {Drawing[]} drawings
+ * @param {Palette} palette
+ */
+export function sheetOf({ title, texts = [], lines = [] }, drawings, palette) {
+  if (!drawings.length) throw new Error("there is nothing to draw here yet");
+  const sizes = drawings.map(({ drawing }) => sizeOf(drawing).map(Math.round));
+  const width = Math.max(LEAST_WIDTH, ...sizes.map(([wide]) => wide + 2 * SPACE));
+  const picture = svg("svg");
+  let y = SPACE;
+  /** @type {(words: string, size: number, fill: string) => void} */
+  const write = (words, size, fill) => {
+    for (const line of wrapped(words, (width - 2 * SPACE) / (LETTER * size))) {
+      y += 1.35 * size;
+      picture.append(svg("text", { x: SPACE, y, fill, "font-size": size }, line));
+    }
+  };
+  write(`Headlight · ${title}`, 17, palette.text);
+  for (const text of texts) write(text, 14, palette.muted);
+  for (const line of lines) if (line) write(line, 14, palette.text);
+  drawings.forEach(({ caption, drawing }, i) => {
+    y += SPACE / 2;
+    if (caption) write(caption, 14, palette.text);
+    y += 6;
+    const [wide, high] = sizes[i];
+    setAll(drawing, { x: SPACE, y, width: wide, height: high });
+    picture.append(drawing);
+    y += high;
+  });
+  const height = y + SPACE;
+  picture.prepend(svg("rect", { width, height, fill: palette.background }));
+  const style = { "font-family": palette.font, "font-size": 14, fill: palette.text };
+  setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}`, ...style });
+  return picture;
+}
+
+/**
+ * Words in lines of at most so many letters.
+ *
+ * @param {string} words
+ * @param {number} letters
+ */
+function wrapped(words, letters) {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    const line = lines[lines.length - 1];
+    if (line && line.length + word.length + 1 > letters) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`.trim();
+  }
+  return lines;
+}
+
+/**
  * What stands in an element, boxes, words and pictures, as one drawing of its size.
  *
  * @param {Element} host
+ * @param {string} [what] of it
  */
-export function drawingOf(host) {
+export function drawingOf(host, what = "*") {
   const { left, top, width, height } = host.getBoundingClientRect();
   const picture = svg("svg", { width, height, viewBox: `${left} ${top} ${width} ${height}` });
-  for (const node of [host, ...host.querySelectorAll("*")]) {
-    if (node.parentElement?.closest("svg") || !node.checkVisibility()) continue;
+  for (const node of [host, ...host.querySelectorAll(what)]) {
+    const isSeen = node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    if (!isSeen || node.parentElement?.closest("svg")) continue;
     if (node instanceof SVGSVGElement) picture.append(copied(node));
+    else if (node instanceof HTMLCanvasElement) picture.append(pixelsOf(node));
     else picture.append(...boxesOf(node), ...wordsOf(node));
   }
   return picture;
+}
+
+/**
+ * A canvas as an image where it stands.
+ *
+ * @param {HTMLCanvasElement} node
+ */
+function pixelsOf(node) {
+  const { left: x, top: y, width, height } = node.getBoundingClientRect();
+  const look = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+  return svg("image", { x, y, width, height, href: node.toDataURL(), ...look });
 }
 
 /**
@@ -64,8 +239,6 @@ function boxesOf(node) {
     style.outlineStyle === "none" ? "" : svg("rect", { ...box, fill: "none", ...frame }),
   ];
 }
-
-const NONE = "rgba(0, 0, 0, 0)";
 
 /**
  * Strokes across a box.

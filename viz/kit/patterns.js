@@ -291,9 +291,3 @@ export function clipped(label) {
 export function patternTable({ values, rows, columns }) {
   return { values, rows, columns, corner: "query \\ key" };
 }
-
-/**
- * A drawing to save, text or element, with what it shows.
- *
- * @typedef {{caption: string, drawing: string | SVGSVGElement}} Drawing
- */

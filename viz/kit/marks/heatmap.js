@@ -328,12 +328,8 @@ export class HeatMap {
     return [Math.round(row), Math.round(column), cell.classList.contains("hl-pinned")];
   }
 
-  /**
-   * The picture as SVG text, with Plotly's own labels.
-   *
-   * @returns {Promise<string>}
-   */
-  async svgText() {
+  /** The picture where it stands on the page, with Plotly's own labels. */
+  async drawing() {
     const Plotly = await loadPlotly();
     const drawn = this.chart._fullLayout;
     if (!drawn) throw new Error("it is not drawn yet");
@@ -345,7 +341,11 @@ export class HeatMap {
     };
     const figure = { data: this.chart.data, layout: frame, config: NO_CLOUD };
     const address = await Plotly.toImage(figure, { format: "svg", width, height });
-    return decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    const text = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+    const { documentElement: drawing } = new DOMParser().parseFromString(text, "image/svg+xml");
+    const { left: x, top: y } = this.chart.getBoundingClientRect();
+    setAll(drawing, { x, y });
+    return drawing;
   }
 
   /**

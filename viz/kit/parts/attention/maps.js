@@ -8,7 +8,8 @@ import { View } from "./view.js";
 
 /** @import { Scale } from "../../figure.js" */
 /** @import { OnCell, Options } from "../../marks/heatmap.js" */
-/** @import { Drawing, Shown } from "../../patterns.js" */
+/** @import { Drawing } from "../../export.js" */
+/** @import { Shown } from "../../patterns.js" */
 /** @import { Attention } from "../attention.js" */
 
 const HEIGHT = 480;
@@ -107,7 +108,7 @@ export class MapsView extends View {
     return Promise.all(
       maps.map(async ({ title, heatMap }) => ({
         caption: (title.hidden ? this.says : title).textContent ?? "",
-        drawing: await heatMap.svgText(),
+        drawing: await heatMap.drawing(),
       })),
     );
   }

@@ -11,7 +11,8 @@ import { COMES_LATER, isLater } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { HeadArrays, StepName, Steps } from "../../maths.js" */
-/** @import { Between, Drawing } from "../../patterns.js" */
+/** @import { Drawing } from "../../export.js" */
+/** @import { Between } from "../../patterns.js" */
 /** @import { Head } from "../../run.js" */
 /** @import { Palette, Stream } from "../../wire.js" */
 

@@ -3,7 +3,8 @@
 import { shownPattern } from "../../patterns.js";
 
 /** @import { Matrix, Numbers } from "../../maths.js" */
-/** @import { Drawing, Table } from "../../patterns.js" */
+/** @import { Drawing } from "../../export.js" */
+/** @import { Table } from "../../patterns.js" */
 /** @import { Attention } from "../attention.js" */
 
 /** One way of looking at the chosen head. */

@@ -163,13 +163,9 @@ export class Large {
     return this.node.hidden ? null : { ...wordsIn({ title: this.title }), map: this.map.read() };
   }
 
-  /** The map as an image; null where no head is large. */
-  async image() {
-    if (this.node.hidden) return null;
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await this.map.svgText())}`;
-    await image.decode();
-    return image;
+  /** The map as a drawing where it stands; none where no head is large. */
+  async drawings() {
+    return this.node.hidden ? [] : [await this.map.drawing()];
   }
 
   pin() {

@@ -8,7 +8,8 @@ import { leading } from "../../../measures.js";
 import { pairsInWords, patternTable } from "../../../patterns.js";
 import { View } from "../view.js";
 
-/** @import { Drawing, Shown } from "../../../patterns.js" */
+/** @import { Drawing } from "../../../export.js" */
+/** @import { Shown } from "../../../patterns.js" */
 /** @import { Focus } from "../../../marks/arcs.js" */
 /** @import { Attention } from "../../attention.js" */
 

@@ -13,7 +13,8 @@ import { Steps } from "../steps.js";
 import { View } from "../view.js";
 
 /** @import { OnCell } from "../../../marks/heatmap.js" */
-/** @import { Drawing, Table } from "../../../patterns.js" */
+/** @import { Drawing } from "../../../export.js" */
+/** @import { Table } from "../../../patterns.js" */
 /** @import { Attention } from "../../attention.js" */
 
 const LONG = 28; // tokens from which a map needs more width than half the page
@@ -203,6 +204,6 @@ export class MapView extends View {
    */
   async drawings() {
     const caption = `${this.steps.says.textContent} ${this.scope.said}.`;
-    return [{ caption, drawing: await this.heatMap.svgText() }, ...this.operands.drawings()];
+    return [{ caption, drawing: await this.heatMap.drawing() }, ...this.operands.drawings()];
   }
 }

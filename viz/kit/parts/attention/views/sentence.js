@@ -15,7 +15,8 @@ import {
 } from "../../../patterns.js";
 import { View } from "../view.js";
 
-/** @import { Drawing, Shown } from "../../../patterns.js" */
+/** @import { Drawing } from "../../../export.js" */
+/** @import { Shown } from "../../../patterns.js" */
 /** @import { Attention } from "../../attention.js" */
 
 const SAYS =
