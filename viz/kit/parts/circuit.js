@@ -13,10 +13,11 @@ import {
   slider,
   svg,
 } from "../dom.js";
+import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { drawShares } from "./circuit/curve.js";
 import { byEffect, edgeText, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
-import { drawCircuit, legendOf } from "./circuit/picture.js";
+import { drawCircuit, legendOf, shownOf } from "./circuit/picture.js";
 import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
 import { answerName, textsOf, wayName } from "./circuit/words.js";
 
@@ -99,7 +100,8 @@ export class Circuit extends Instrument {
       this.says,
     );
     const left = html("div", { class: "hl-main" }, first, this.host, this.legend);
-    left.append(html("p", { class: "hl-caption" }, SHARED.join(" ")));
+    const saves = pictureMenu(() => shownOf(this), this.says);
+    left.append(html("p", { class: "hl-caption" }, SHARED.join(" ")), saves);
     const right = html("div", { class: "hl-main" }, this.curve, this.chosen, this.ways);
     this.root.replaceChildren(html("div", { class: "hl-both" }, left, right, this.list));
     this.lifetime.watchSize(this.host, () => this.data && this.#draw());

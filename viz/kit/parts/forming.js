@@ -3,6 +3,7 @@
 
 import { signedByte, tileByte } from "../atlas.js";
 import { button, digits, fillLists, html, moveSlider, wordsIn, select, slider } from "../dom.js";
+import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { GAP, Grid } from "../marks/grid.js";
 import { HeatMap } from "../marks/heatmap.js";
@@ -77,7 +78,8 @@ export class Forming extends Instrument {
     });
     const large = html("section", { class: "hl-main" }, this.title, this.host, this.cell);
     const both = html("div", { class: "hl-forming" }, this.heads, large);
-    place.el.replaceChildren(this.controls, this.says, both);
+    const saves = pictureMenu(() => this.#shown, this.cell);
+    place.el.replaceChildren(this.controls, this.says, both, saves);
     this.lifetime.watchSize(this.heads, () => this.#values.length && this.#drawGrid());
   }
 
@@ -277,6 +279,19 @@ export class Forming extends Instrument {
     this.#pause();
     this.#playing = null;
     this.set({ step: this.data.steps[at] });
+  }
+
+  /** What is saved. @returns {import("../export.js").Saved} */
+  get #shown() {
+    const { says, grid, title, map, palette, head } = this;
+    const name = `forming-l${head[0]}-h${head[1]}-step-${this.data.steps[this.at]}`;
+    return {
+      ...{ name, title: "Heads as they form", palette },
+      shows: [
+        [says.textContent, grid.node],
+        [title.textContent, map],
+      ],
+    };
   }
 
   /** What is on screen, by names. */

@@ -5,11 +5,12 @@ import { floatsOf } from "../arrays.js";
 import { weightColors } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, html, radios, wordsIn } from "../dom.js";
+import { pictureMenu } from "../export.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { Tokens } from "../marks/tokens.js";
 import { Instrument, partOf } from "../instrument.js";
 import { argmax } from "../measures.js";
-import { NO_MAP, pictureOf } from "./sampling/picture.js";
+import { NO_MAP, pictureOf, shownOf } from "./sampling/picture.js";
 import { Distribution } from "./sampling/distribution.js";
 import { Feed } from "./sampling/feed.js";
 import { AllSliders } from "./sampling/sliders.js";
@@ -105,7 +106,8 @@ export class Writer extends Instrument {
       "aria-label": "Attention of each new token",
     };
     const map = html("section", attention, row, this.noMap, this.map);
-    const panels = [written, sliders.node, distribution.node, map, distribution.left];
+    const saves = pictureMenu(() => shownOf(this), this.note);
+    const panels = [written, sliders.node, distribution.node, map, distribution.left, saves];
     return html("div", { class: "hl-writer" }, panels);
   }
 

@@ -261,3 +261,20 @@ export function legendOf(palette, hasEstimates) {
     ...(hasEstimates ? [entry({ opacity: 0.4 }, "pale: estimated so far")] : []),
   ];
 }
+
+/**
+ * What is saved of it.
+ *
+ * @param {import("../circuit.js").Circuit} circuit
+ * @returns {import("../../export.js").Saved}
+ */
+export function shownOf({ texts, says, picture, legend, curve, palette }) {
+  /** @type {import("../../export.js").Saved["shows"]} */
+  const shows = [
+    ["", texts],
+    [says.textContent, picture],
+    ["", legend],
+    ["", curve],
+  ];
+  return { name: "circuit", title: "Circuit", shows, palette };
+}

@@ -35,3 +35,19 @@ export function pictureOf({ steps, axis, n_prompt }, weightsOf) {
     scale: WEIGHTS,
   };
 }
+
+/**
+ * What is saved of the writer; no map before a token is written.
+ *
+ * @param {import("../sampling.js").Writer} writer
+ * @returns {import("../../export.js").Saved}
+ */
+export function shownOf({ text, says, distribution, map, heatMap, palette }) {
+  /** @type {import("../../export.js").Saved["shows"]} */
+  const shows = [
+    [says.textContent, text.node],
+    [distribution.title.textContent, distribution.bars.node],
+  ];
+  if (!map.hidden) shows.push(["Attention of each new token", heatMap]);
+  return { name: "next-token", title: "Next token", shows, palette };
+}

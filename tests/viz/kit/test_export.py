@@ -1,0 +1,74 @@
+"""Protects what is saved of a part: what stands on screen, as SVG and as PNG of twice its size."""
+
+from collections.abc import Callable
+from io import BytesIO
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from tests.screen import content, download
+from tests.viz.kit.gallery import Gallery
+from tests.viz.kit.parts import made, made_up
+from viz.kit.part import Part
+from viz.kit.parts.forming import forming_part
+
+SVG = "{http://www.w3.org/2000/svg}"
+SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
+    "a circuit": (
+        lambda: made.circuit(edges=60),
+        "circuit",
+        ["This text", "The other", "for the answer", "F by number of strongest edges"],
+    ),
+    "a text that is written": (
+        lambda: made.written(4),
+        "next-token",
+        ["Headlight · Next token", "Attention of each new token"],
+    ),
+    "heads as they form": (
+        lambda: forming_part(
+            made.forming_frames(), {"step": 30, "against": -1, "head": "1.2"}, key="a key"
+        ),
+        "forming-l1-h2-step-30",
+        ["Headlight · Heads as they form", "L1 H2: step 30"],
+    ),
+}
+
+
+def picture(gallery: Gallery, name: str) -> ElementTree.Element:
+    """What is saved as SVG under a name; the PNG is of the same picture."""
+    files = {}
+    for kind in ("PNG", "SVG"):
+        button = gallery.get_by_role("button", name=kind, exact=True)
+        files[kind] = download(gallery.page, button)
+        assert files[kind].suggested_filename == f"headlight-{name}.{kind.lower()}"
+    drawn = ElementTree.fromstring(content(files["SVG"]))
+    png = Image.open(BytesIO(content(files["PNG"])))
+    sizes = (2 * float(drawn.get(side) or 0) for side in ("width", "height"))
+    assert png.size == pytest.approx(tuple(sizes), abs=1)
+    assert len(png.convert("L").getcolors() or []) > 20, "more than its ground"
+    return drawn
+
+
+@pytest.mark.parametrize(("make", "name", "words"), SAVED.values(), ids=SAVED)
+def test_a_part_is_saved_with_its_words(
+    gallery: Gallery, make: Callable[[], Part], name: str, words: list[str]
+) -> None:
+    gallery.show(make())
+    said = " ".join(picture(gallery, name).itertext())
+    assert [word for word in words if word not in said] == []
+
+
+def test_words_are_saved_in_the_shades_they_stand_in(gallery: Gallery) -> None:
+    """Of One token: a box for each, in its colour, with its label and number as text."""
+    gallery.show(made_up.attention(attention="source.attn", view="sentence", token=3))
+    drawn = picture(gallery, "source-attn-l0-h0-sentence")
+    parts = gallery.read("view")["parts"]
+    rows = [one for one in drawn.iter(f"{SVG}svg") if one is not drawn]
+    assert len(rows) == len(parts) == 2
+    for row, part in zip(rows, parts, strict=True):
+        words = [word[key] for word in part["words"] for key in ("label", "number")]
+        said = ["".join(text.itertext()) for text in row.iter(f"{SVG}text")]
+        assert said == [word for word in words if word]
+        fills = [box.get("fill") for box in row.iter(f"{SVG}rect")]
+        assert [fill for fill in fills if fill != "none"] == [w["shade"] for w in part["words"]]
