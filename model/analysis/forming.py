@@ -16,21 +16,20 @@ class Formed(NamedTuple):
     head: tuple[int, int]
 
 
-def induction_by_step(patterns: np.ndarray, mask: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
-    """`induction` of every head as it is trained, (S, L, H).
+def frame_induction(frame: np.ndarray, mask: np.ndarray, tokens: Sequence[str]) -> np.ndarray:
+    """`induction` of every head at one step, (L, H).
 
-    patterns: (S, L, H, T, T) of the T tokens, with the mask (T, T).
+    frame: (L, H, T, T) of the T tokens, with the mask (T, T).
     """
     n, ids = len(tokens), np.unique(tokens, return_inverse=True)[1]
-    frames = (np.asarray(frame, np.float32).reshape(-1, n, n) for frame in patterns)
-    scores = [induction(frame, mask, ids).values for frame in frames]
-    return np.reshape(scores, patterns.shape[:3])
+    patterns = np.asarray(frame, np.float32).reshape(-1, n, n)
+    return induction(patterns, mask, ids).values.reshape(frame.shape[:2])
 
 
 def formed(scores: np.ndarray) -> Formed | None:
     """When the first head is named for good, of several the strongest at last; None without one.
 
-    scores: `induction_by_step`.
+    scores: `frame_induction` of every step, (S, L, H).
     """
     is_named = np.nan_to_num(scores) >= ROLES["induction"].at
     stays = np.logical_and.accumulate(is_named[::-1])[::-1]

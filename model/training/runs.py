@@ -89,7 +89,7 @@ class Frames:
     keys: tuple[str, ...]
     mask: np.ndarray  # (Tq, Tk)
     patterns: np.ndarray  # a view of the file
-    revision: str  # changes with what the file holds
+    file: str  # another one for every file that there is; what is in one stays, and more comes
 
 
 def runs_folder() -> Path:
@@ -149,13 +149,13 @@ def read_frames(folder: Path) -> list[Frames]:
     index, path = folder / FRAMES_INDEX, folder / FRAMES_FILE
     if not index.is_file() or not path.is_file() or not (found := read_index(index)):
         return []
+    head, sizes = found[0], sizes_of(found[0])
     with opened(path, MOST_BYTES) as file:
         about = os.fstat(file.fileno())
-    head, sizes = found[0], sizes_of(found[0])
-    n = min(len(found) - 1, about.st_size // (2 * sum(sizes))) if sum(sizes) else 0
-    if n < 1:
-        return []
-    whole = np.memmap(path, np.float16, "r", shape=(n, sum(sizes)))
+        n = min(len(found) - 1, about.st_size // (2 * sum(sizes))) if sum(sizes) else 0
+        if n < 1:
+            return []
+        whole = np.memmap(file, np.float16, "r", shape=(n, sum(sizes)))
     model = _recipe(folder / RECIPE_FILE).model
     steps = tuple(line["step"] for line in found[1 : n + 1])
     texts = zip(head["texts"], np.split(whole, np.cumsum(sizes)[:-1], axis=1), strict=True)
@@ -167,7 +167,7 @@ def read_frames(folder: Path) -> list[Frames]:
             (keys := tuple(text["keys"])),
             mask_of(text, model),
             part.reshape(n, head["layers"], head["heads"], len(queries), len(keys)),
-            f"{path} {about.st_mtime_ns} {n} {number}",
+            f"{path} {about.st_dev} {about.st_ino} {number}",
         )
         for number, (text, part) in enumerate(texts)
     ]

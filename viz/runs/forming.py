@@ -1,11 +1,12 @@
-"""What heads and embeddings become in a training: each state of its files is looked at once."""
+"""What heads and embeddings become in a training: each of its steps is looked at once."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from model.analysis.circle import Circle, circle
-from model.analysis.forming import induction_by_step
+from model.analysis.forming import frame_induction
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
 from model.training.runs import Frames
@@ -17,13 +18,25 @@ def induction_scores(frames: Frames | None) -> np.ndarray:
     """How much of each head's weight lies after earlier copies, (S, L, H); empty without any."""
     if frames is None or frames.mask.all():
         return np.empty(0)
-    return _induction_scores(frames.revision, frames)
+    steps = range(len(frames.steps))
+    scores = np.stack([_at_step(frames.file, frames.keys, i, frames).scores for i in steps])
+    return scores if np.isfinite(scores).any() else np.empty(0)
+
+
+class AtStep(NamedTuple):
+    """The scores (L, H) of one frame.
+
+    `held` is empty and only has the file mapped: no new one gets its number while this is kept.
+    """
+
+    scores: np.ndarray
+    held: np.ndarray
 
 
 @kept
-def _induction_scores(revision: str, _frames: Frames) -> np.ndarray:
-    scores = induction_by_step(_frames.patterns, _frames.mask, _frames.keys)
-    return scores if np.isfinite(scores).any() else np.empty(0)
+def _at_step(file: str, keys: tuple[str, ...], number: int, _frames: Frames) -> AtStep:
+    scores = frame_induction(_frames.patterns[number], _frames.mask, keys)
+    return AtStep(scores, _frames.patterns[:0])
 
 
 def circle_of(folder: Path, names: str) -> Circle:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from filelock import FileLock
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.circle import circle
+from model.analysis.forming import frame_induction
 from model.data.tokenizer import TOKENIZERS
 from model.sources import checkpoint, places
 from model.training import runs as trainings
@@ -21,6 +23,7 @@ from model.training.presets import presets
 from model.training.recipe import Recipe
 from model.training.run import LOCK_FILE, train
 from model.training.trainer import build_model
+from model.training.watching import FRAMES_INDEX
 from tests.viz.apps import (
     button,
     chart,
@@ -384,9 +387,42 @@ def test_the_step_is_marked_from_which_a_head_is_named_for_induction(
         [0.1, 0.5, 0.2, 0.6], abs=1e-3
     )
     assert "Dotted: L1 H0 attends after copies from step 20 on." in lines(app, "aside")
-    assert induction_scores(frames) is induction_scores(frames), "each state is measured once"
     (rule,) = chart(app, "lab-curve").layout["shapes"]
     assert (rule["x0"], rule["x1"]) == (20, 20)
+
+
+def test_of_a_training_that_goes_on_its_new_steps_alone_are_measured(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, measured = trained(top / "one", 'probes="ababab"'), []
+
+    def counted(frame: np.ndarray, *given: Any) -> np.ndarray:  # noqa: ANN401
+        measured.append(frame)
+        return frame_induction(frame, *given)
+
+    monkeypatch.setattr("viz.runs.forming.frame_induction", counted)
+    index = folder / FRAMES_INDEX
+    head, *steps = index.read_text().splitlines(keepends=True)
+    for n in (2, 3, 3, len(steps)):  # by seconds
+        index.write_text("".join((head, *steps[:n])))
+        scores = induction_scores(read_frames(folder))
+        assert len(measured) == len(scores) == n
+    assert all((x == y).all() for x, y in zip(measured, read_frames(folder).patterns, strict=True))
+
+
+def test_no_scores_are_those_of_a_deleted_training_of_the_name(top: Path) -> None:
+    for seed in (0, 1):
+        frames = read_frames(trained(top / "one", 'probes="ababab"', f"seed={seed}"))
+        expected = [frame_induction(x, frames.mask, frames.keys) for x in frames.patterns]
+        assert (induction_scores(frames) == expected).all()
+        del frames
+        trainings.delete(top / "one")
+
+
+def read_frames(folder: Path) -> trainings.Frames:
+    """The frames of the one text that a training watches."""
+    (frames,) = trainings.read_frames(folder)
+    return frames
 
 
 def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from model.analysis.circle import Circle
-from model.analysis.forming import Formed, formed
 from model.names import head_name
+from model.analysis.forming import Formed
 from model.sources.places import SNAPSHOT, snapshots
 from model.training.objectives import OBJECTIVES
 from model.training.runs import Frames, Run
@@ -63,11 +63,12 @@ def circle_at(run: Run, step: int) -> tuple[str, Circle, int] | None:
 # --- where a head is named for induction ---------------------------------------------------------
 
 
-def induction_curves(frames: Frames | None, scores: np.ndarray) -> list[Curve]:
+def induction_curves(
+    frames: Frames | None, scores: np.ndarray, found: Formed | None
+) -> list[Curve]:
     """The scores of each head, a line each; of many those stand out that are named or largest."""
     assert frames is not None
     heads = list(np.ndindex(scores.shape[1:]))
-    found = formed(scores)
     named = found and found.head
     largest = sorted(heads, key=lambda at: (at != named, -np.nan_to_num(scores[:, *at]).max()))
     inks = {at: ink for ink, at in enumerate(sorted(largest[:MOST_NAMED]))}

@@ -145,7 +145,7 @@ def _curves(
     if name in OF_ONE and len(every) > 1:
         title = f"{title}, {every[0].name}"
     if name == "induction":
-        lines = forming.induction_curves(frames, scores)
+        lines = forming.induction_curves(frames, scores, found)
     else:
         lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
     at = None
