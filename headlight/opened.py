@@ -1,8 +1,9 @@
 """A model that is open, and a run of it: pictures, arrays and tables of what it did."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 from warnings import warn
 
@@ -12,6 +13,7 @@ import pandas as pd
 from headlight.arrays import numbers
 from headlight.circuit import Circuit, circuit_of
 from model.analysis.lens import logit_lens
+from model.decoding.writing import write
 from model.lines import quoted
 from model.sources.adopted import Adopted
 from model.sources.handle import Traced
@@ -20,8 +22,11 @@ from model.sources.transformers import lent
 from model.survey.measured import of_model, on_input
 from model.trace import HeadGroup, Trace
 from viz.figures.lens import row_names
+from viz.frame.sliders import sampling_of
+from viz.kit.growth import Growth, Prompt
 from viz.kit.part import Part
 from viz.kit.parts.attention import attention_part
+from viz.kit.sampling import sampling_data
 
 MOST_NEW = 200  # each comes with its whole distribution
 
@@ -173,9 +178,8 @@ class Run:
         if isinstance(new_tokens, bool) or new_tokens not in range(MOST_NEW + 1):
             raise ValueError(f"there are no {new_tokens!r} new tokens; give 0 to {MOST_NEW}")
         self.attention(layer, head, "decoder.attn")  # which refuses one that is not there
-        from viz.pages.generate.growth import sampled
-
-        return sampled(self.opened, self.trace, new_tokens, layer, head, seed)
+        prompt = Prompt(token_hex(8), lambda: self.trace, layer, head, f"L{layer} H{head}")
+        return _written(self.opened, prompt, new_tokens, seed)
 
     def save(self, path: str | Path) -> None:
         """Write the picture as one HTML file, which opens without Python and without a network."""
@@ -194,6 +198,17 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"
+
+
+def _written(opened: Runnable, prompt: Prompt, new_tokens: int, seed: int) -> Part:
+    """A prompt with so many new tokens, for where no page is drawn again."""
+    vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
+    now = replace(sampling_of({}, len(vocabulary)), seed=seed)
+    writing = write(opened.decoder, opened.end_ids, prompt.ids, now)
+    if new_tokens:
+        writing.run(new_tokens)
+    chosen = {**sampling_data(now), "at": None, "averaged": False, "rests": 0}
+    return Growth(prompt, writing, vocabulary, sampling_of).alone(chosen)
 
 
 def _refuse_in_training(given: Runnable) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
 from tests.viz.apps import captions, lines, open_page
 from tests.viz.builders import latex_numbers
-from viz.pages.generate.growth import Growth
+from viz.kit.growth import Growth
 
 
 def opened(shelf: Path, page: str, /, config: dict[str, object], **query: str) -> AppTest:

@@ -1,6 +1,7 @@
 """Next token: the text while it is written, and what each of its tokens is drawn from."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -10,21 +11,33 @@ from model.decoding.course import Course, changes_of, course_of
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from model.decoding.writing import Writing, write
+from model.sources.handle import ModelHandle
 from viz import runs
 from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
 from viz.frame.page import Page
 from viz.frame.sampling import DECODING, drawing, is_greedy, sliders
+from viz.frame.sliders import sampling_of
 from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
+from viz.kit.growth import Growth, Prompt, Shown, another_seed
 from viz.kit.sampling import sampling_data
 from viz.labels import visible
 from viz.live import component
-from viz.pages.generate.growth import Growth, Request, Shown, another_seed
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED = "writing", "written-in-the-address"
 SAMPLING = "sampling"  # what is chosen in the part of that name
 UNSEEN = {"at": None, "averaged": False}  # before anything is chosen in the browser
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a text depends on that is not changed while it is written."""
+
+    handle: ModelHandle
+    ids: tuple[int, ...]
+    slides: bool
+    seed: int
 
 
 def render(view: View) -> None:
@@ -61,7 +74,7 @@ def _write_on(view: View, shown: Shown) -> None:
     now = drawing(view)
     growth = _text(view, request, now)
     with growth.writing.lock:
-        growth.view, growth.is_greedy = view, is_greedy()
+        growth.prompt, growth.is_greedy = _prompt(view), is_greedy()
         growth = _write(growth, view, request, now, pressed, n_tokens)
         with buttons:
             _buttons(growth.writing)
@@ -119,10 +132,16 @@ def _anew(
     writing = write(model, ends, request.ids, now, slide=slide, course=course, target=target)
     words, special = runs.vocabulary(request.handle), runs.runnable(request.handle).special_ids
     start = "".join(words[i] for i in request.ids[:1] if i in special)
-    growth = Growth(request, writing, view, words, start)
+    growth = Growth(_prompt(view), writing, words, sampling_of, start)
     memory.remember(WRITING, request, growth)
     memory.keep_choices(SAMPLING, {"at": None})
     return growth
+
+
+def _prompt(view: View) -> Prompt:
+    """The text of a view, whose run is not held by what is written after it."""
+    asked = view.asked
+    return Prompt(view.run.key, lambda: asked.answer.trace, view.layer, view.head, view.head_name)
 
 
 def _note_in_address(growth: Growth) -> str:
@@ -191,10 +210,10 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
 
 def _place(growth: Growth) -> int | None:
     """The token of the whole text whose distribution is shown; None for the next one."""
-    view, writing = growth.view, growth.writing
-    after = state.value(settings.TOKEN.given(options=range(-1, len(view.ids))))
+    prompt, writing = growth.prompt, growth.writing
+    after = state.value(settings.TOKEN.given(options=range(-1, len(prompt.ids))))
     at = after + 1 if after >= 0 else memory.choices(SAMPLING, UNSEEN)["at"]
-    n_all = len(view.ids) + len(writing.steps)
+    n_all = len(prompt.ids) + len(writing.steps)
     return at if isinstance(at, int) and 0 < at < n_all else None
 
 

@@ -1,10 +1,9 @@
 """A text while it grows: what the browser is sent of it, by runs of the page and between them."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,19 +11,12 @@ from model.analysis.probabilities import given_probabilities
 from model.decoding.course import Change, Course, differences
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
-from model.decoding.writing import Writing, write
-from model.names import head_name
-from model.sources.handle import ModelHandle
-from model.sources.table import Runnable
+from model.decoding.writing import Writing
 from model.trace import Trace
-from viz.frame.sliders import sampling_of
 from viz.kit.part import Part
 from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
-from viz.kit.sampling import Distribution, distribution_of, sampling_data
+from viz.kit.sampling import Distribution, distribution_of
 from viz.kit.wire import Data, Settings
-
-if TYPE_CHECKING:  # it loads Streamlit, which a notebook does without
-    from viz.frame.view import View
 
 LARGEST_NEW_SEED = 9999
 AT_ONCE = 20  # tokens, where no page says how many
@@ -39,32 +31,33 @@ NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a text depends on that is not changed while it is written."""
-
-    handle: ModelHandle
-    ids: tuple[int, ...]
-    slides: bool
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
-class Alone:
-    """A run that no page shows, with what is asked of a view of one of its heads."""
+class Prompt:
+    """The run that a text goes on from, and the head whose attention is shown of it.
+
+    `key` is the run's own. Its trace is asked for, since a growth outlives what is kept of runs.
+    """
 
     key: str
-    trace: Trace
+    ask: Callable[[], Trace]
     layer: int
     head: int
     head_name: str
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
 
     @property
-    def run(self) -> "Alone":
-        """As a view has it."""
-        return self
+    def trace(self) -> Trace:
+        """What the model did on it."""
+        return self.ask()
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Its tokens."""
+        return self.trace.tokens
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Its tokens as the model has them."""
+        return tuple(self.trace.ids.tolist())
 
 
 @dataclass
@@ -77,15 +70,15 @@ class Shown:
 
 @dataclass(eq=False)
 class Growth:
-    """A text one visitor has written; `view` says which head's attention is shown of it.
+    """A text one visitor has written after a prompt; `sampling_of` reads a browser's sliders.
 
     The browser may ask for `more` between runs of the page; both hold the text's lock meanwhile.
     """
 
-    request: Request | None  # none where no page asks
+    prompt: Prompt
     writing: Writing
-    view: "View | Alone"
     vocabulary: Sequence[str]
+    sampling_of: Callable[[Mapping[str, object], int], Sampling]  # with the vocabulary's size
     start: str = ""  # the special token that every text of the model begins with
     is_greedy: bool = False
     part: Part | None = None  # as a browser has it; its arrays go with it
@@ -94,7 +87,7 @@ class Growth:
     @property
     def key(self) -> str:
         """Another one when anything but head, steps and settings is."""
-        return f"{self.view.run.key}-{self.name}-{self.writing.version}"
+        return f"{self.prompt.key}-{self.name}-{self.writing.version}"
 
     def more(self, asked: Mapping[str, object]) -> Data:
         """Write on for a moment, and what is new since the tokens the browser has.
@@ -105,7 +98,7 @@ class Growth:
         writing, sliders = self.writing, asked.get("settings")
         with writing.lock:
             if isinstance(sliders, dict) and not self.is_greedy:
-                now = sampling_of(sliders, len(self.vocabulary))
+                now = self.sampling_of(sliders, len(self.vocabulary))
                 writing.steer(replace(now, seed=writing.now.seed))
             self.act(asked.get("act"))
             writing.feed(MORE_SECONDS)
@@ -116,7 +109,7 @@ class Growth:
                 "key": self.key,
                 "known": known,
                 "steps": steps[known:],
-                **new_labels(tokens, len(self.view.ids) + known),
+                **new_labels(tokens, len(self.prompt.ids) + known),
                 "marks": marks_data(self._marks()),
                 "running": writing.is_running,
                 "note": self.state(),
@@ -127,7 +120,7 @@ class Growth:
         """Put a token, write again from one, write on or stop, as a person asked for."""
         if not isinstance(asked, dict):
             return
-        writing, n_prompt, kind = self.writing, len(self.view.ids), asked.get("kind")
+        writing, n_prompt, kind = self.writing, len(self.prompt.ids), asked.get("kind")
         at = _whole(asked.get("at"), n_prompt + len(writing.steps))
         token_id = _whole(asked.get("token"), len(self.vocabulary) - 1)
         if kind == "write":
@@ -146,7 +139,7 @@ class Growth:
         """All of the text with every distribution, for where no page is drawn again."""
         while self.writing.is_running:
             self.writing.advance(MORE_SECONDS)
-        n_all = len(self.view.ids) + len(self.writing.steps)
+        n_all = len(self.prompt.ids) + len(self.writing.steps)
         found = {one.said["key"]: one for one, _ in map(self._distribution, range(1, n_all + 1))}
         part = self._part(list(found.values()), settings, self.state())
         return part.saying({**part.spec, "alone": True})
@@ -164,9 +157,9 @@ class Growth:
         text = WrittenText(
             tokens=self._tokens(),
             steps=self._steps(),
-            given=given_probabilities(self.view.run.trace).tolist(),
+            given=given_probabilities(self.prompt.trace).tolist(),
             marks=self._marks(),
-            head_name=self.view.head_name,
+            head_name=self.prompt.head_name,
             is_running=self.writing.is_running,
             note=note,
         )
@@ -203,13 +196,13 @@ class Growth:
 
     def _tokens(self) -> list[str]:
         new = (self.vocabulary[step.token_id] for step in self.writing.steps)
-        return [*self.view.tokens, *new]
+        return [*self.prompt.tokens, *new]
 
     def _steps(self) -> list[Data]:
         """Each step is prepared once for a head."""
-        view, steps = self.view, self.writing.steps
-        sent = self.writing.sent.setdefault((view.layer, view.head), [])
-        sent += [step_data(step, view.layer, view.head) for step in steps[len(sent) :]]
+        prompt, steps = self.prompt, self.writing.steps
+        sent = self.writing.sent.setdefault((prompt.layer, prompt.head), [])
+        sent += [step_data(step, prompt.layer, prompt.head) for step in steps[len(sent) :]]
         return sent
 
     def _marks(self) -> dict[int, str]:
@@ -217,30 +210,30 @@ class Growth:
 
     def _logits(self, at: int) -> np.ndarray | None:
         """Logits (V,) of token `at` of the whole text, or None where they are gone."""
-        n, writing = at - len(self.view.ids), self.writing
+        n, writing = at - len(self.prompt.ids), self.writing
         if n < 0 or (n == 0 and not writing.steps):
-            return self.view.run.trace.logits[at - 1]
+            return self.prompt.trace.logits[at - 1]
         prediction = writing.prediction(n)
         return None if prediction is None else prediction.logits.numpy()
 
     def _nearest(self, wanted: int | None) -> tuple[int, np.ndarray]:
         """The place whose distribution is shown, and its logits (V,): the nearest there are."""
-        n_all = len(self.view.ids) + len(self.writing.steps)
+        n_all = len(self.prompt.ids) + len(self.writing.steps)
         newest = n_all - (self.writing.stopped == END_OF_TEXT)  # nothing comes after an end
         for at in (wanted, newest, n_all - 1):
             logits = None if at is None or not 0 < at <= n_all else self._logits(at)
             if at is not None and logits is not None:
                 return at, logits
-        return len(self.view.ids), self.view.run.trace.logits[-1]
+        return len(self.prompt.ids), self.prompt.trace.logits[-1]
 
     def _distribution(self, wanted: int | None) -> tuple[Distribution, Shown]:
         at, logits = self._nearest(wanted)
-        writing, n = self.writing, at - len(self.view.ids)
+        writing, n = self.writing, at - len(self.prompt.ids)
         is_written = 0 <= n < len(writing.steps)
         shown = Shown(logits, writing.course.at(n) if is_written else writing.now)
-        all_ids = [*self.view.ids, *(step.token_id for step in writing.steps)]
+        all_ids = [*self.prompt.ids, *(step.token_id for step in writing.steps)]
         found = distribution_of(
-            f"{self.view.run.key}-{hash(writing.course.until(max(n, 0)))}-{writing.version}-{at}",
+            f"{self.prompt.key}-{hash(writing.course.until(max(n, 0)))}-{writing.version}-{at}",
             at,
             logits,
             self.vocabulary,
@@ -248,22 +241,6 @@ class Growth:
             all_ids[at] if at < len(all_ids) else None,
         )
         return found, shown
-
-
-def sampled(
-    opened: Runnable, trace: Trace, new_tokens: int, layer: int, head: int, seed: int
-) -> Part:
-    """A run's text with so many new tokens, for where no page is drawn again."""
-    vocabulary = list(map(opened.tokenizer.name, range(opened.tokenizer.vocab_size)))
-    now, ids = replace(sampling_of({}, len(vocabulary)), seed=seed), trace.ids.tolist()
-    writing = write(opened.decoder, opened.end_ids, tuple(ids), now)
-    if new_tokens:
-        writing.run(new_tokens)
-    key, name = secrets.token_hex(8), head_name(layer, head)
-    view = Alone(key, trace, layer, head, name, trace.tokens, tuple(ids))
-    return Growth(None, writing, view, vocabulary).alone(
-        {**sampling_data(now), "at": None, "averaged": False, "rests": 0}
-    )
 
 
 def another_seed(seed: int) -> int:

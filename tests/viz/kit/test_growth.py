@@ -12,11 +12,10 @@ from model.decoding.writing import write
 from tests.viz.apps import TOM
 from tests.viz.builders import stories, stories_trace, unpacked
 from tests.viz.pages.generate.test_next_token import expected
-from tests.viz.pages.look_inside.test_tokens import view_of
-from viz import runs
+from viz.frame.sliders import sampling_of
+from viz.kit.growth import Growth, Prompt
 from viz.labels import token_labels
 from viz.live import store
-from viz.pages.generate.growth import Growth, Request
 
 NOW = Sampling(temperature=0.8, top_p=0.95, seed=7)
 SLIDERS = {"temperature": 0.8, "top_p": 0.95}
@@ -24,18 +23,19 @@ SLIDERS = {"temperature": 0.8, "top_p": 0.95}
 
 def growing(n_tokens: int = 0, now: Sampling = NOW) -> Growth:
     """A text of Tom's, to be written up to so many new tokens."""
-    view = view_of(TOM)
-    writing = write(runs.decoder(view.handle), runs.end_ids(view.handle), view.ids, now)
+    own = stories()
+    prompt = Prompt("a key", lambda: stories_trace(TOM), 0, 0, "L0 H0")
+    writing = write(own.decoder, own.end_ids, prompt.ids, now)
     if n_tokens:
         writing.run(n_tokens)
-    request = Request(view.handle, view.ids, slides=False, seed=now.seed)
-    return Growth(request, writing, view, runs.vocabulary(view.handle))
+    words = list(map(own.tokenizer.name, range(own.tokenizer.vocab_size)))
+    return Growth(prompt, writing, words, sampling_of)
 
 
 def written_out(growth: Growth, **asked: object) -> tuple[list[dict], list[str]]:
     """Steps and labels as a browser puts them together, answer by answer."""
     steps: list[dict] = []
-    labels = token_labels(growth.view.tokens)
+    labels = token_labels(growth.prompt.tokens)
     n_prompt = len(labels)
     for _ in range(200):
         more = growth.more({"known": len(steps), "settings": SLIDERS, "at": None} | asked)
@@ -62,7 +62,7 @@ def test_what_comes_in_parts_is_the_text_the_model_samples() -> None:
 def test_the_distribution_is_of_the_next_token_or_of_the_chosen_one() -> None:
     growth = growing(6)
     written_out(growth)
-    n_prompt = len(growth.view.ids)
+    n_prompt = len(growth.prompt.ids)
     shown = growth.more({"known": 6, "at": None})["shown"]
     assert (shown["at"], shown["drawn"]) == (n_prompt + 6, None)
     assert (unpacked(shown["logits"]) == growth.writing.prediction(6).logits.numpy()).all()
