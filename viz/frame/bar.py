@@ -30,6 +30,7 @@ from viz.frame import (
 from viz.frame.examples import examples
 from viz.frame.page import Page
 from viz.frame.settings import SMALL_WEIGHTS
+from viz.frame.shipped import called
 from viz.frame.view import View
 from viz.runs.kept import Asked
 from viz.theme import palette
@@ -100,7 +101,7 @@ def _say(view: View, page: Page, shown: models.Shown, *, takes_input: bool) -> N
         _say_what_is_off(runs.handle_of(chosen, view.handle.device))
     _say_what_is_off(view.handle)
     if shown.reason and chosen != runs.model_names()[0]:  # which nobody need have chosen
-        it = f"{runs.called(chosen)}: {shown.reason}. Shown instead: {view.called}."
+        it = f"{called(chosen)}: {shown.reason}. Shown instead: {view.called}."
         words.notice(f"{page.title} does not apply to {it}")
     elif not takes_input:
         words.notice(f"{view.called} takes no sentence: it shows an input of its own.")
@@ -209,15 +210,15 @@ def _report(handle: ModelHandle) -> tuple[list[str], list[str]]:
 
 
 def _say_what_is_off(handle: ModelHandle) -> None:
-    called = runs.called(handle.spelled)
+    name = called(handle.spelled)
     for one in _findings(handle):
         if one.is_said:
-            words.notice(f"Of {called} {one.text}.")
+            words.notice(f"Of {name} {one.text}.")
     off, _ = _report(handle)
     if len(off) == 1:
-        verdicts.warning(f"One thing is off with {called}:", f"{off[0]}.")
+        verdicts.warning(f"One thing is off with {name}:", f"{off[0]}.")
     elif off:
-        what = f"{len(off)} things are off with {called}:"
+        what = f"{len(off)} things are off with {name}:"
         verdicts.warning(what, f"{off[0]}. The red badge has them all.")
 
 

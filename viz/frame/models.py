@@ -14,6 +14,7 @@ from viz.frame.examples import examples, pairs
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
 from viz.frame.settings import CELL, DEVICE, HEAD, LARGE, LAYER, MODEL, SENTENCE, SOURCE
+from viz.frame.shipped import called, described
 from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
 
@@ -37,7 +38,7 @@ def _setting() -> Choice[str]:
     names = runs.model_names()
     if not names:
         raise ValueError("no checkpoint in assets/checkpoints; train one, see README")
-    return MODEL.given(options=names, default=names[0], words=runs.described)
+    return MODEL.given(options=names, default=names[0], words=described)
 
 
 def suits(page: Page) -> bool:
@@ -61,7 +62,7 @@ def shown_on(page: Page) -> Shown:
         if runs.architecture_of(other) and not runs.lacking(other, page.needs):
             return Shown(other, reasons[0])
     raise ValueError(
-        f"{page.title} does not apply to {runs.called(name)}: {reasons[0]}. No other model here "
+        f"{page.title} does not apply to {called(name)}: {reasons[0]}. No other model here "
         "can show it; train one, see README"
     )
 

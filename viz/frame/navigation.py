@@ -27,6 +27,7 @@ from viz.frame import (
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, SCENE
+from viz.frame.shipped import called
 from viz.frame.view import View
 from viz.runs.checking import figures_first
 
@@ -69,7 +70,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         def meanwhile(model: str) -> None:
             """What stands there is of another page or model until the new one is drawn."""
             if st.session_state.get(DRAWN, (title, model)) != (title, model):
-                working.html(words.working_out(f"Working out {title} of {runs.called(model)}…"))
+                working.html(words.working_out(f"Working out {title} of {called(model)}…"))
 
         # Its arrow keys want the keyboard.
         is_on_tour = tours.show(above, title, in_scenes=page.has_scenes)

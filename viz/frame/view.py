@@ -10,6 +10,7 @@ from model.names import head_name
 from model.sources.handle import ModelHandle
 from model.trace import AttentionRecord, HeadGroup, Site
 from viz import runs
+from viz.frame.shipped import called
 from viz.runs import Run
 from viz.runs.kept import Asked
 from viz.theme import Palette
@@ -45,7 +46,7 @@ class View:
     @property
     def called(self) -> str:
         """The model by what it does, for a person."""
-        return runs.called(self.model)
+        return called(self.model)
 
     @property
     def tokens(self) -> tuple[str, ...]:

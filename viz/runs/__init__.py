@@ -48,21 +48,6 @@ from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
 
 FIRST_MODEL = "stories"
-# What the models that come with Headlight do.
-CALLED = {
-    "stories": "Story writer (GPT-style)",
-    "blank": "Fill in the blank (BERT-style)",
-    "translate": "English → German",
-    "digits": "Digit reader (ViT)",
-    "shakespeare": "Shakespeare, letter by letter",
-    "induction": "Letters that come again",
-    "modular_addition": "Addition modulo 59",
-    "positions-none": "Story writer without positions",
-    "positions-learned": "Story writer, learned positions",
-    "positions-sinusoidal": "Story writer, sinusoidal positions",
-    "positions-rope": "Story writer, RoPE",
-    "positions-alibi": "Story writer, ALiBi",
-}
 LONG = 256  # tokens
 MOST_LOGITS = LONG * 4096 * 7  # of all layers; of more the logit lens is not made of all tokens
 LEADING = 10  # most likely tokens kept of each step
@@ -155,20 +140,12 @@ def note_offers(handle: ModelHandle, offers: frozenset[str]) -> None:
     _OFFERED[replace(handle, device="")] = offers
 
 
-def called(name: str) -> str:
-    """A model by what it does, where it comes with Headlight; else by its name."""
-    return CALLED.get(name, name)
-
-
-def described(name: str) -> str:
-    """A model by what it does and is, as in Story writer (GPT-style) · 5.8 M · 6 × 8.
-
-    By its name alone where its files cannot be read; opening it says why.
-    """
+def what_it_is(name: str) -> tuple[str, ...]:
+    """A model in a few short parts, as 5.8 M, 6 × 8; none where its files cannot be read."""
     try:
-        return " · ".join((called(name), *_what_it_is(handle_of(name, device=""))))
+        return _what_it_is(handle_of(name, device=""))
     except ValueError:
-        return called(name)
+        return ()
 
 
 @lru_cache(maxsize=64)

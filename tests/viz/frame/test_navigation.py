@@ -16,9 +16,10 @@ from viz import studio
 from viz.frame import map_strip, search, tours, words
 from viz.frame.notices import FAULT
 from viz.frame.settings import SETTINGS
+from viz.frame.shipped import called
 from viz.frame.view import View
 from viz.pages.look_inside import lens
-from viz.runs import CALLED, FIRST_MODEL
+from viz.runs import FIRST_MODEL
 from viz.theme import palette, weight_scale
 
 
@@ -166,7 +167,7 @@ def test_a_page_that_needs_another_model_takes_one_and_says_so(
 ) -> None:
     app = open_page("Attention", model=model)
     go(app, page)
-    why, kept = REASONS[lacks], (CALLED[model], CALLED[other])
+    why, kept = REASONS[lacks], (called(model), called(other))
     assert not any("does not apply" in line for line in lines(open_page(page), "note"))
     (said,) = (line for line in lines(app, "note") if line.startswith(f"{page} does not apply to"))
     assert said == f"{page} does not apply to {kept[0]}: {why}. Shown instead: {kept[1]}."
@@ -231,7 +232,7 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
     app = chosen(app, sentence="a cat")
     assert said == []
     go(app, "Order")
-    assert said == [f"Working out Order of {CALLED[FIRST_MODEL]}…"]
+    assert said == [f"Working out Order of {called(FIRST_MODEL)}…"]
     chosen(app, model="positions-rope")
     assert said[1:] == ["Working out Order of Story writer, RoPE…"]
 

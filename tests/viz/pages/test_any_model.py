@@ -29,6 +29,7 @@ from tests.viz.pages.generate.test_next_token import press, write_out
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
 from viz.charts import figure
+from viz.frame.shipped import called
 from viz.studio import PAGES
 
 TEXT = "the red ball gave"
@@ -389,6 +390,6 @@ def test_a_page_for_another_kind_says_why_it_shows_another_model(
     page: str, model: str, shown: str, why: str
 ) -> None:
     app = open_page(page, model=model)
-    said = f"{page} does not apply to {model}: {REASONS[why]}. Shown instead: {runs.called(shown)}."
+    said = f"{page} does not apply to {model}: {REASONS[why]}. Shown instead: {called(shown)}."
     assert said in lines(app, "note") and lines(app, "error") == []
     assert picked(app, "model") == shown
