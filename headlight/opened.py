@@ -178,7 +178,7 @@ class Run:
         if isinstance(new_tokens, bool) or new_tokens not in range(MOST_NEW + 1):
             raise ValueError(f"there are no {new_tokens!r} new tokens; give 0 to {MOST_NEW}")
         self.attention(layer, head, "decoder.attn")  # which refuses one that is not there
-        prompt = Prompt(token_hex(8), lambda: self.trace, layer, head, f"L{layer} H{head}")
+        prompt = Prompt(token_hex(8), lambda: self.trace, layer, head, head_name(layer, head))
         return _written(self.opened, prompt, new_tokens, seed)
 
     def save(self, path: str | Path) -> None:

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model.config import BlockConfig
-from model.decoding.kv_cache import KeysAndValues
+from model.kv_cache import KeysAndValues
 from model.positions import Position
 from model.tap import NO_TAP, Tap
 

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
 from model.config import BlockConfig
-from model.decoding.kv_cache import LayerCache
 from model.feedforward import FEEDFORWARDS
+from model.kv_cache import LayerCache
 from model.norms import NORMS
 from model.parts import STREAMS, Heads, Sublayer
 from model.positions import Position

@@ -14,8 +14,7 @@ import torch
 from model.adopted.model import AdoptedModel, AnyDecoder
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
-from model.decoding.kv_cache import KVCache
-from model.decoding.predict import cache_for
+from model.kv_cache import KVCache
 from model.masks import bidirectional_prefix
 from model.records import Recording, Row, read_only, to_numpy
 from model.trace import RESIDUAL_NAMES, AttentionRecord, ResidualRecord, Stream, Trace
@@ -63,7 +62,7 @@ def _stays(model: AnyDecoder, trace: Trace) -> bool:
 def _cache_of(model: AnyDecoder, trace: Trace) -> KVCache:
     """The keys and values of a trace, with room for one token more."""
     n = len(trace.main)
-    cache = cache_for(model, n + 1)
+    cache = KVCache(model.config, n + 1, device=model.device, dtype=model.dtype)
     for record in trace.attention:
         held = (
             torch.tensor(x, device=model.device, dtype=model.dtype) for x in (record.k, record.v)

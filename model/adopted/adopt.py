@@ -13,7 +13,7 @@ from model.adopted.attention import register
 from model.adopted.hooks import attending, can_attend, put_on
 from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.lines import one_line
 from model.parts import kind_of_norm
 from model.records import to_numpy

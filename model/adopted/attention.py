@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from model.attention import attention_pattern, attention_scores, fused_attention, share_kv_heads
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.tap import NO_TAP, Tap
 from model.trace import Site
 

@@ -26,7 +26,7 @@ from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
 from model.blocks import matrix_of
 from model.config import BlockConfig
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.memory import give_back_freed_memory
 from model.parts import StackParts
 from model.records import Recording, Row, to_numpy

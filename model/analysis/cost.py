@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from model.decoding.kv_cache import cache_bytes
+from model.kv_cache import cache_bytes
 
 GROUPED_KV_HEADS = 8  # of Llama 2 70B and of most since
 

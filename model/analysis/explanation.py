@@ -27,8 +27,8 @@ from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
 from model.architectures.vision import VisionTransformer
 from model.attention import share_kv_heads
-from model.decoding.kv_cache import KVCache
 from model.device import wide
+from model.kv_cache import KVCache
 from model.masks import bidirectional_prefix
 from model.tap import Edit, Gradients, attach
 from model.trace import Site

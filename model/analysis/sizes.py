@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from model.analysis.cost import latent_bytes
 from model.analysis.seen import Seen
 from model.config import BlockConfig
-from model.decoding.kv_cache import cache_bytes
+from model.kv_cache import cache_bytes
 
 ADAM_BYTES = 16  # a parameter: its weight, gradient and two moments (Rajbhandari et al. 2020, §3.1)
 PARTS = ("embedding", "positions", "attention", "MLP", "norms", "unembedding")

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from model.architectures.decoder import DecoderTransformer
-from model.decoding.kv_cache import KVCache
 from model.decoding.predict import Decoder, cache_for
 from model.device import one_thread
+from model.kv_cache import KVCache
 from model.masks import bidirectional_prefix
 from model.verify.check import relative_error
 

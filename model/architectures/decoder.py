@@ -4,8 +4,8 @@ from torch import Tensor, nn
 
 from model.architectures.stack import CausalStack
 from model.config import DecoderConfig
-from model.decoding.kv_cache import KVCache
 from model.embeddings import TokenEmbedding
+from model.kv_cache import KVCache
 from model.tap import NO_TAP, Tap
 
 STACK = "decoder"  # the first part of every address

@@ -6,8 +6,8 @@ from model.architectures.base import Transformer
 from model.architectures.stack import CausalStack, Stack
 from model.blocks import CrossBlock, Memory
 from model.config import EncoderDecoderConfig
-from model.decoding.kv_cache import KVCache
 from model.embeddings import TokenEmbedding
+from model.kv_cache import KVCache
 from model.parts import StackParts
 from model.tap import NO_TAP, Tap
 from model.trace import Site

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from model.architectures.base import Transformer
 from model.blocks import NORM_PLACEMENTS, Block, Memory, dropout_of
 from model.config import BlockConfig
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.masks import MASKS, CausalConfig, bidirectional_prefix
 from model.norms import NORMS, NoNorm
 from model.parts import StackParts, Step

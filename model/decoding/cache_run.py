@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
-from model.decoding.kv_cache import KVCache
 from model.decoding.predict import Decoder, cache_for
 from model.decoding.translation import Translating
+from model.kv_cache import KVCache
 from model.tap import NO_TAP
 from model.trace import Trace
 from model.verify.check import relative_error

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.masks import CausalConfig, bidirectional_prefix
 from model.tap import NO_TAP, Recorder, Tap, attach
 

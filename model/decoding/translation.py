@@ -11,8 +11,8 @@ from model.config import EncoderDecoderConfig
 from model.data.tokenizer import START_OF_TEXT, Tokenizer
 from model.decoding.beam import BeamStep, beam_search
 from model.decoding.filters import GREEDY, Sampling
-from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT, generate
+from model.kv_cache import KVCache
 from model.tap import NO_TAP, Tap
 
 LENGTH_PENALTY = 1.0

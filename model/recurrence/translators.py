@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.config import EncoderDecoderConfig
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from model.recurrence.gru import GatedUnit
 from model.recurrence.task import END, START, VOCAB_SIZE
 from model.weights import initialise_evenly

@@ -12,8 +12,8 @@ import torch
 from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
-from model.decoding.kv_cache import cache_bytes
 from model.decoding.writing import write
+from model.kv_cache import cache_bytes
 from model.sources import checkpoint
 from model.sources.handle import ModelHandle
 from model.sources.places import WHERE

@@ -12,7 +12,7 @@ from model.analysis.cost import (
     latent_size,
     published_bytes,
 )
-from model.decoding.kv_cache import cache_bytes
+from model.kv_cache import cache_bytes
 
 ASSETS = Path(__file__).parents[3] / "assets"
 ENTRIES = tomllib.loads((ASSETS / "known_models.toml").read_text(encoding="utf-8"))["model"]

@@ -6,7 +6,6 @@ import torch
 from model.data.tokenizer import END_OF_TEXT, PADDING, START_OF_TEXT, train_characters
 from model.decoding.beam import beam_search
 from model.decoding.filters import GREEDY, Sampling
-from model.decoding.kv_cache import KVCache
 from model.decoding.sampling import CONTEXT_FULL, Continuation, generate
 from model.decoding.sampling import END_OF_TEXT as ENDED
 from model.decoding.translation import (
@@ -17,6 +16,7 @@ from model.decoding.translation import (
     translated,
     write,
 )
+from model.kv_cache import KVCache
 from tests.model.builders import tiny_translator
 
 SOURCE = [3, 1, 4, 1, 5]

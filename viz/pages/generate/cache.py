@@ -9,7 +9,7 @@ import streamlit as st
 from model.analysis.cost import KnownModel, cache_variants
 from model.analysis.timing import fed_at_once
 from model.decoding.cache_run import CacheRun
-from model.decoding.kv_cache import cache_bytes
+from model.kv_cache import cache_bytes
 from viz import runs
 from viz.figures.cache import bytes_text, cache_map
 from viz.formulas.parts import cache_with_numbers
@@ -45,9 +45,9 @@ def render(view: View) -> None:
     _picture(view, _lengths(cached, shown), shown)
     _bytes(view, cached, shown.n_cached)
     inspector.source(
-        "model.decoding.kv_cache.KVCache",
-        "model.decoding.kv_cache.LayerCache",
-        "model.decoding.kv_cache.cache_bytes",
+        "model.kv_cache.KVCache",
+        "model.kv_cache.LayerCache",
+        "model.kv_cache.cache_bytes",
     )
     _check(view, cached, shown.n_cached)
     known = _known_models()
@@ -117,7 +117,7 @@ def _bytes(view: View, cached: CacheRun, n_cached: int) -> None:
         "Measured from the cache's tensors: element size × number of elements, for each layer "
         "and KV head; a query is used once and not kept."
     )
-    name = "model.decoding.kv_cache.cache_bytes"
+    name = "model.kv_cache.cache_bytes"
     inspector.formula(name)
     sizes = (config.n_layers, config.n_kv_heads, config.d_head, n_cached, cached.bytes_per_value)
     if cache_bytes(*sizes) == used:

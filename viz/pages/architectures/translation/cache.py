@@ -1,8 +1,8 @@
 """The cache with its two parts: one grows with the German, one is the English's and stays."""
 
 from model.decoding.cache_run import TwoParts
-from model.decoding.kv_cache import cache_bytes
 from model.decoding.translation import Written
+from model.kv_cache import cache_bytes
 from viz import runs
 from viz.figures.cache import bytes_text
 from viz.figures.translation import cache_growth
@@ -11,7 +11,7 @@ from viz.frame import inspector, layout, words
 from viz.frame.view import View
 from viz.runs import translating
 
-KV_CACHE = "model.decoding.kv_cache"
+KV_CACHE = "model.kv_cache"
 
 
 def section(view: View, written: Written) -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model import masks
 from model.architectures.decoder import DecoderTransformer
-from model.decoding.kv_cache import KVCache, cache_bytes
+from model.kv_cache import KVCache, cache_bytes
 from model.masks import MASKS
 from model.positions import POSITIONS
 from model.tap import Recorder, attach
