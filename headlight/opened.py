@@ -15,7 +15,7 @@ from headlight.circuit import Circuit, circuit_of
 from model.analysis.lens import logit_lens
 from model.decoding.writing import write
 from model.lines import quoted
-from model.sources.adopted import Adopted
+from model.names import head_name
 from model.sources.handle import Traced
 from model.sources.table import Runnable, open_runnable
 from model.sources.transformers import lent
@@ -213,7 +213,7 @@ def _written(opened: Runnable, prompt: Prompt, new_tokens: int, seed: int) -> Pa
 
 def _refuse_in_training(given: Runnable) -> None:
     """A model in memory may have been told to train since it was opened."""
-    if isinstance(given, Adopted) and given.model.inner.training:
+    if given.model.is_training:
         raise ValueError(f"{given.name} is in training mode, with dropout; call model.eval() first")
 
 

@@ -8,10 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AdoptedModel
 from model.architectures.base import Transformer
-from model.architectures.decoder import DecoderTransformer
-from model.architectures.encoder import EncoderTransformer
 from model.architectures.encoder_decoder import DECODER, ENCODER, EncoderDecoderTransformer
 from model.architectures.vision import VisionTransformer
 from model.config import BlockConfig
@@ -21,7 +18,7 @@ from model.trace import CLASS_TOKEN, Facts, Site, Stream, Trace
 
 
 def capture(
-    model: DecoderTransformer | EncoderTransformer | AdoptedModel,
+    model: Transformer,
     ids: Sequence[int],
     tokens: Sequence[str],
     mask: np.ndarray | None = None,
@@ -41,7 +38,7 @@ def capture(
 
 @torch.inference_mode()
 def capture_batch(
-    model: DecoderTransformer | EncoderTransformer | AdoptedModel,
+    model: Transformer,
     ids: Sequence[Sequence[int]],
     tokens: Sequence[Sequence[str]],
     mask: np.ndarray | None = None,
@@ -55,7 +52,7 @@ def capture_batch(
     for sentence, strings in zip(ids, tokens, strict=True):
         _check_labels(sentence, strings)
     batch = _ids(ids, model)  # (B, T)
-    is_long = isinstance(model, AdoptedModel) and model.is_long({model.name: batch.shape[1]})
+    is_long = model.is_long({model.name: batch.shape[1]})
     recording = Recording(attachments, sparing=is_long)
     output = to_numpy(model(batch, mask=_on_device(mask, batch), tap=recording.tap))
     values, layers = recording.values(), range(model.config.n_layers)

@@ -11,11 +11,9 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from model.adopted.model import AdoptedModel, AnyDecoder
 from model.architectures.base import Transformer
-from model.architectures.decoder import DecoderTransformer
 from model.kv_cache import KVCache
-from model.masks import bidirectional_prefix
+from model.masks import CausalConfig, bidirectional_prefix
 from model.records import Recording, Row, read_only, to_numpy
 from model.trace import RESIDUAL_NAMES, AttentionRecord, ResidualRecord, Stream, Trace
 from model.worked_out import Attending, Square, WorkedOut
@@ -36,11 +34,10 @@ def grown(
     None where they were not, or where a later token may change what earlier ones did.
     """
     before = known(tuple(ids[:-1]))
-    if before is None or not isinstance(model, AnyDecoder) or not _stays(model, before):
+    if before is None or model.config.architecture != "decoder" or not _stays(model, before):
         return None
     n = len(before.main)
-    is_long = isinstance(model, AdoptedModel) and model.is_long({model.name: n + 1})
-    recording = Recording((), sparing=is_long)
+    recording = Recording((), sparing=model.is_long({model.name: n + 1}))
     new = torch.tensor([ids[-1:]], device=model.device)
     output = to_numpy(model(new, tap=recording.tap, cache=_cache_of(model, before)))
     row = Row(recording.values(), 0)
@@ -51,15 +48,16 @@ def grown(
     return Trace(before.facts, (stream,), tuple(attention), _after(before.logits, output[0]))
 
 
-def _stays(model: AnyDecoder, trace: Trace) -> bool:
+def _stays(model: Transformer, trace: Trace) -> bool:
     """Whether one token more changes nothing of a trace, and fits."""
-    if not bidirectional_prefix(model.config) <= len(trace.main) < model.config.max_seq_len:
+    n_first = bidirectional_prefix(cast("CausalConfig", model.config))
+    if not n_first <= len(trace.main) < model.config.max_seq_len:
         return False
     has_bias = any(record.bias is not None for record in trace.attention)
-    return not isinstance(model, AdoptedModel) or (model.stays and not has_bias)
+    return model.stays and (not has_bias or model.score_bias(1) is not None)
 
 
-def _cache_of(model: AnyDecoder, trace: Trace) -> KVCache:
+def _cache_of(model: Transformer, trace: Trace) -> KVCache:
     """The keys and values of a trace, with room for one token more."""
     n = len(trace.main)
     cache = KVCache(model.config, n + 1, device=model.device, dtype=model.dtype)
@@ -84,11 +82,11 @@ def _both(old: object, new: object, names: Sequence[str]) -> dict[str, Any]:
     return {name: _after(getattr(old, name), getattr(new, name)) for name in there}
 
 
-def _joined(old: AttentionRecord, new: AttentionRecord, model: AnyDecoder) -> AttentionRecord:
+def _joined(old: AttentionRecord, new: AttentionRecord, model: Transformer) -> AttentionRecord:
     """Attention of all tokens. new: of the last one, to all of them."""
     n, mask = old.q.shape[1], old.mask
     hidden = np.zeros((*mask.shape[:-1], 1), bool)
-    bias = old.bias if isinstance(model, AdoptedModel) else _bias(model, n + 1)
+    bias = _bias(model, n + 1)
     whole = Attending(
         q=_after(old.q, new.q, 1),
         k=new.k,
@@ -126,9 +124,8 @@ def _square(
     return _after(wide, getattr(new, name), 1)
 
 
-def _bias(model: DecoderTransformer, n: int) -> np.ndarray | None:
-    places = torch.arange(n, device=model.device)
-    bias = model.position.bias(places, places)
+def _bias(model: Transformer, n: int) -> np.ndarray | None:
+    bias = model.score_bias(n)
     return None if bias is None else to_numpy(bias)
 
 

@@ -74,6 +74,7 @@ class AdoptedModel(Transformer):
     and `embeds` says whether the embeddings of tokens were found.
     """
 
+    splits = False  # nothing says that its modules take more rows on the way
     config: Any  # as much of a config as is known
     inner: Any
 
@@ -94,7 +95,6 @@ class AdoptedModel(Transformer):
             *((can_be_left_out, block.call.module) for block in anatomy.blocks),
             *attending(inner),
         ]
-        self.is_chain = False
 
     def forward(
         self,
@@ -132,6 +132,10 @@ class AdoptedModel(Transformer):
             cache.advance(inputs["input_ids"].shape[1])
         return tap("logits", output_of(output))
 
+    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+        """See `Transformer`."""
+        return self(_together(rows), tap=tap)
+
     def predict(
         self,
         rows: Sequence[Tensor],
@@ -140,11 +144,8 @@ class AdoptedModel(Transformer):
         tap: Tap = NO_TAP,
         first: int = 0,
     ) -> Tensor:
-        """What `forward` gives of an input, (B, …) each, at a position: (B, V), of pictures (B, C).
-
-        Logits are made of that position alone where the model can.
-        """
-        given = rows[0] if len(rows) == 1 else (rows[0], rows[1])
+        """See `Transformer`."""
+        given = _together(rows)
         takes = inspect.signature(self.inner.forward).parameters
         if isinstance(position, slice) or len(rows) > 1 or "logits_to_keep" not in takes:
             output = self(given, tap=tap, first=first)
@@ -173,7 +174,7 @@ class AdoptedModel(Transformer):
 
     @property
     def n_neurons(self) -> int | None:
-        """Neurons of each feed-forward; None where they were not found, or layers differ."""
+        """See `Transformer`."""
         matrices = [x.updates[-1].matrix for x in self.anatomy.of(self.name) if x.updates]
         sizes = {matrix and matrix.given.shape[-1] for matrix in matrices}
         return sizes.pop() if len(sizes) == 1 else None
@@ -194,8 +195,26 @@ class AdoptedModel(Transformer):
 
     @property
     def token_table(self) -> Tensor:
-        """The embeddings of all tokens, (V, D)."""
+        """See `Transformer`."""
         return self.inner.get_input_embeddings().weight
+
+    @property
+    def is_training(self) -> bool:
+        """See `Transformer`; whoever lent the model may have told it so since."""
+        return self.inner.training
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """See `Transformer`."""
+        return self.pictures.classes if self.pictures else {}
+
+    def n_heads_at(self, site: Site) -> int:
+        """See `Transformer`."""
+        return dict(self.anatomy.attended)[site].n_heads
+
+    def n_blocks(self, stack: str) -> int:
+        """See `Transformer`."""
+        return len(self.anatomy.of(stack))
 
     def output_weights(self, site: Site) -> Tensor:
         """See `Transformer`."""
@@ -222,7 +241,7 @@ class AdoptedModel(Transformer):
 
     @property
     def stays(self) -> bool:
-        """Whether what a token did is the same whatever comes after it.
+        """See `Transformer`.
 
         It is not where angles depend on the length of the text, and not known where the mask that
         follows a cache is another than a window's; both from a length on, which few texts have.
@@ -234,10 +253,7 @@ class AdoptedModel(Transformer):
         return all(length is None or length >= most for length in lengths)
 
     def is_long(self, lengths: Mapping[str, int]) -> bool:
-        """Whether a run has more weights than are kept: scores and patterns are then worked out.
-
-        lengths: tokens of each stream.
-        """
+        """See `Transformer`."""
         seen = self.anatomy.attended
         cells = (one.n_heads * lengths[at.stack] * lengths[at.keys] for at, one in seen)
         return sum(cells) > KEPT_CELLS
@@ -261,6 +277,11 @@ class AdoptedModel(Transformer):
 
     def _options(self) -> dict[str, bool]:
         return {"use_cache": False} if hasattr(self.inner.config, "use_cache") else {}
+
+
+def _together(rows: Sequence[Tensor]) -> Tensor | tuple[Tensor, Tensor]:
+    """An input as `forward` takes it: ids or pixels, or the ids of source and target."""
+    return rows[0] if len(rows) == 1 else (rows[0], rows[1])
 
 
 def _config(facts: Facts, anatomy: Anatomy) -> AdoptedConfig:

@@ -23,7 +23,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AdoptedModel
 from model.analysis.branching import (
     MOST_AT_ONCE,
     Branches,
@@ -34,7 +33,6 @@ from model.analysis.branching import (
 from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once, run_rows
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.stack import Stack
 from model.device import wide
 from model.norms import NoNorm
@@ -120,30 +118,15 @@ def sizes_of(model: Transformer, lengths: Mapping[str, int]) -> dict[str, tuple[
     lengths: the number of tokens of each stream.
     """
     sizes: dict[str, tuple[int, ...]] = {}
-    if isinstance(model, AdoptedModel):
-        for stack in model.anatomy.stacks:
-            n, blocks = lengths[stack], model.anatomy.of(stack)
-            for site, seen in model.anatomy.attended:
-                if site.stack == stack:
-                    keys = lengths["encoder"] if site.kind == "cross" else n
-                    sizes[site.group] = (len(blocks), seen.n_heads, n, keys)
-            sizes[f"{stack}.ffn"] = (len(blocks), *([model.n_neurons] if model.n_neurons else []))
-        return sizes
-    for stack in stacks_of(model):
-        n, layers, heads = lengths[stack.name], len(stack.blocks), stack.config.n_heads
-        sizes[f"{stack.name}.attn"] = (layers, heads, n, n)
-        if isinstance(model, EncoderDecoderTransformer) and stack is model.decoder:
-            sizes[f"{stack.name}.cross_attn"] = (layers, heads, n, lengths["encoder"])
-        sizes[f"{stack.name}.ffn"] = (layers, int(stack.config.d_ff or 0))
+    neurons = (model.n_neurons,) if model.n_neurons else ()
+    for stack in dict.fromkeys(site.stack for site in model.sites):
+        n, n_layers = lengths[stack], model.n_blocks(stack)
+        for site in model.sites:
+            if site.stack == stack:
+                n_keys = lengths["encoder"] if site.kind == "cross" else n
+                sizes[site.group] = (n_layers, model.n_heads_at(site), n, n_keys)
+        sizes[f"{stack}.ffn"] = (n_layers, *neurons)
     return sizes
-
-
-def stacks_of(model: Transformer) -> tuple[Stack, ...]:
-    """The stacks of a model, in the order of the forward pass."""
-    if isinstance(model, EncoderDecoderTransformer):
-        return model.encoder, model.decoder
-    assert isinstance(model, Stack)
-    return (model,)
 
 
 def every_head(sizes: Mapping[str, tuple[int, ...]]) -> list[Part]:
@@ -220,13 +203,14 @@ def everything_off(model: Transformer) -> list[Edit]:
     The stream that the unembedding reads is zero: what is left is its bias. ValueError for a model
     whose norms are not ours.
     """
-    if isinstance(model, AdoptedModel):
+    stacks = [module for module in model.modules() if isinstance(module, Stack)]
+    if not stacks:
         raise ValueError(
             "everything cannot be off in a model of transformers: what its norms add is not found; "
             "switch parts off"
         )
     edits = []
-    for stack in stacks_of(model):
+    for stack in stacks:
         edits.append(set_at(f"{stack.name}.embed", (), 0.0))
         if stack.position.added(torch.arange(1, device=stack.device)) is not None:
             edits.append(set_at(f"{stack.name}.positions", (), 0.0))
@@ -235,7 +219,7 @@ def everything_off(model: Transformer) -> list[Edit]:
             edits += [
                 set_at(f"{stack.name}.blocks.{layer}.{OUTPUTS[name]}", (), 0.0) for name in outputs
             ]
-    last = stacks_of(model)[-1]
+    last = stacks[-1]
     end = f"blocks.{len(last.blocks) - 1}.ffn_norm"
     norm = end if isinstance(last.final_norm, NoNorm) else "final_norm"
     return [*edits, set_at(f"{last.name}.{norm}.scaled", (), 0.0)]

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from model.adopted.model import AdoptedModel
-from model.architectures.encoder import EncoderTransformer
+from model.architectures.base import Transformer
 from model.device import wide
 from model.masks import causal
 
@@ -37,7 +36,7 @@ def hidden_in_turn(ids: Sequence[int], mask_id: int, n: int) -> torch.Tensor:
 
 @torch.inference_mode()
 def predicted_in_turn(
-    model: EncoderTransformer | AdoptedModel,
+    model: Transformer,
     ids: Sequence[int],
     mask_id: int,
     *,
@@ -55,7 +54,7 @@ def predicted_in_turn(
     rows = hidden_in_turn(ids, mask_id, n).to(model.device)
     mask = causal(len(ids), device=model.device) if is_causal else None
     targets = torch.tensor(ids[:n])
-    most = min(MOST_AT_ONCE, MOST_LOGITS // model.config.vocab_size)
+    most = min(MOST_AT_ONCE, MOST_LOGITS // len(model.token_table))
     size, losses, right = max(1, most // len(ids)), [], []
     for places in torch.arange(n).split(size):
         logits = model(rows[places], mask=mask)  # (b, T, V)

@@ -9,12 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AdoptedModel
-from model.analysis.interventions import Given, is_picture
+from model.analysis.interventions import Given, batch_of
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import EncoderDecoderTransformer
-from model.architectures.stack import Stack
-from model.architectures.vision import VisionTransformer
 from model.tap import NO_TAP, Attachment, Edit, Editor, Recorder, Tap, attach
 
 Index = tuple[int | slice, ...]
@@ -76,7 +72,7 @@ class Branches:
 
     def before(self, address: str) -> tuple[list[Attachment], int]:
         """What stands in for the blocks before a value, and how many these are."""
-        if not isinstance(self.model, AdoptedModel) or not self.model.is_chain:
+        if not self.model.is_chain:
             return [], 0
         stack, _, number, *_ = address.split(".")
         name = f"{stack}.blocks.{number}.resid_pre"
@@ -114,21 +110,8 @@ def logits_at(
     (B, T, V). n_rows: the B that the tap makes; models of others must have as many rows from the
     start, and may leave out the blocks before the `first`.
     """
-    arguments = batch_of_one(model, given)
-    if isinstance(model, AdoptedModel):
-        rows = tuple(row.expand(n_rows, *row.shape[1:]) for row in arguments)
-        return model.predict(rows, position, tap=tap, first=first)
-    if isinstance(model, EncoderDecoderTransformer):
-        source, target = arguments
-        memory = model.encode(source, tap=tap)
-        stream = model.decoder.stream(target, memory=memory, tap=tap)
-        return model.unembed(stream[:, position])
-    if isinstance(model, VisionTransformer):
-        return model(*arguments, tap=tap)
-    if not isinstance(model, Stack):
-        raise ValueError(f"a {type(model).__name__} predicts no token at a position")
-    stream = model.stream(*arguments, tap=tap)  # (B, T, D)
-    return model.get_submodule("unembed")(stream[:, position])
+    rows = batch_of(model, given, 1 if model.splits else n_rows)
+    return model.predict(rows, position, tap=tap, first=first)
 
 
 def check_gradients(model: Transformer, longest: int) -> None:
@@ -144,11 +127,3 @@ def check_gradients(model: Transformer, longest: int) -> None:
 def longest_of(given: Given) -> int:
     """Tokens of the longest part of an input; of a picture its pixels along a side."""
     return max(len(np.asarray(part)) for part in (given if isinstance(given, tuple) else (given,)))
-
-
-def batch_of_one(model: Transformer, given: Given) -> tuple[Tensor, ...]:
-    """What a model's forward takes, each with one row."""
-    if isinstance(given, tuple):
-        return tuple(torch.tensor(np.asarray(ids), device=model.device)[None] for ids in given)
-    kind = torch.float32 if is_picture(given) else torch.long
-    return (torch.tensor(np.asarray(given), dtype=kind, device=model.device)[None],)

@@ -5,8 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from model.analysis.heads import Averages, induction, pooled
-from model.architectures.decoder import DecoderTransformer
-from model.architectures.encoder import EncoderTransformer
+from model.architectures.base import Transformer
 from model.capture import capture
 
 SEED = 0
@@ -55,7 +54,7 @@ def length_of_half(context: int, n_plain: int) -> int:
     return n
 
 
-def prefix_matching(model: DecoderTransformer | EncoderTransformer, plain: np.ndarray) -> Averages:
+def prefix_matching(model: Transformer, plain: np.ndarray) -> Averages:
     """The prefix-matching score of each head (Olsson et al. 2022, "argument 3"), (L, H).
 
     On random tokens said twice: the mean weight of the second half's tokens on the one that came

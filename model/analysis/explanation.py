@@ -7,12 +7,12 @@ distributions in place of the whole row. Each removal is a run of its own.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AdoptedModel, AnyDecoder
 from model.analysis.branching import (
     MOST_AT_ONCE,
     Branch,
@@ -22,14 +22,13 @@ from model.analysis.branching import (
     logits_at,
 )
 from model.analysis.exact import Filling
-from model.analysis.interventions import Given, run_rows
+from model.analysis.interventions import Given, is_picture, run_rows
 from model.analysis.metrics import Metric
 from model.architectures.base import Transformer
-from model.architectures.vision import VisionTransformer
 from model.attention import share_kv_heads
 from model.device import wide
 from model.kv_cache import KVCache
-from model.masks import bidirectional_prefix
+from model.masks import CausalConfig, bidirectional_prefix
 from model.tap import Edit, Gradients, attach
 from model.trace import Site
 
@@ -66,8 +65,8 @@ class Arrows:
     def lengths(self) -> dict[str, int]:
         """How many tokens go through each stack, by its name; of a picture the patches and one."""
         stacks, model = dict.fromkeys(site.stack for site in self.model.sites), self.model
-        if isinstance(model, VisionTransformer):
-            return {model.name: (model.config.image_size // model.config.patch_size) ** 2 + 1}
+        if is_picture(self.given):
+            return dict.fromkeys(stacks, model.config.max_seq_len)
         rows = self.given if isinstance(self.given, tuple) and len(stacks) > 1 else (self.given,)
         return {stack: len(np.asarray(row)) for stack, row in zip(stacks, rows, strict=True)}
 
@@ -183,15 +182,16 @@ def _held_before(question: Arrows, n_tokens: int) -> KVCache | None:
     They may where the query is not the last, or a mask lets tokens attend to later ones.
     """
     model = question.model
-    if not isinstance(model, AnyDecoder) or model.config.architecture != "decoder":
+    if model.config.architecture != "decoder":
         return None
+    config = cast("CausalConfig", model.config)
     is_last = question.query == question.metric.position == n_tokens - 1
-    if n_tokens < 2 or not is_last or bidirectional_prefix(model.config) >= n_tokens:
+    if n_tokens < 2 or not is_last or bidirectional_prefix(config) >= n_tokens:
         return None
     return _cache_like(model, n_tokens)
 
 
-def _cache_like(model: AnyDecoder, n_tokens: int) -> KVCache:
+def _cache_like(model: Transformer, n_tokens: int) -> KVCache:
     return KVCache(model.config, n_tokens, device=model.device, dtype=model.dtype)
 
 
@@ -201,7 +201,7 @@ def _without(
 ) -> np.ndarray:
     """The metric with each of these changes of a layer's pattern, (n,)."""
     model, address = question.model, f"{question.sites[layer].address}.pattern"
-    if before is None or not isinstance(model, AnyDecoder):
+    if before is None:
         logits = branches.logits([address] * len(changes), changes)
         return _numpy(question.metric.of(logits))
     standing_in, first = branches.before(address)
@@ -211,25 +211,23 @@ def _without(
         model(ids[:, :-1], cache=before)
     last = ids[:, -1:]
     cache = _branching(model, before, layer, len(changes))
-    if isinstance(model, AdoptedModel):
-        logits = model(last.expand(len(changes), 1), tap=tap, cache=cache, first=first)
-    else:
-        logits = model(last, tap=tap, cache=cache)
+    rows = last if model.splits else last.expand(len(changes), 1)
+    beginning = {"first": first} if model.is_chain else {}
+    logits = model(rows, tap=tap, cache=cache, **beginning)
     return _numpy(question.metric.of(logits[:, -1]))
 
 
-def _branching(model: AnyDecoder, before: KVCache, layer: int, n_rows: int) -> KVCache:
+def _branching(model: Transformer, before: KVCache, layer: int, n_rows: int) -> KVCache:
     """The same keys and values, in one row up to a layer and in n rows after it.
 
-    Models of others have n rows from the start: nothing says that they take more on the way.
+    It has n rows from the start where the model's modules take no more of them on the way.
     """
     cache = _cache_like(model, before.capacity)
     rows = torch.zeros(n_rows, dtype=torch.long, device=model.device)
-    is_whole = isinstance(model, AdoptedModel)
     for number, (new, old) in enumerate(zip(cache.layers, before.layers, strict=True)):
         new.append(*old.held())
         new.length = old.length
-        if is_whole or number > layer:
+        if not model.splits or number > layer:
             new.reorder(rows)
     return cache
 

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from model.analysis.branching import MOST_AT_ONCE, Branch, logits_at, values_of
 from model.analysis.explanation import Arrows
-from model.architectures.base import Transformer
-from model.architectures.vision import VisionTransformer
+from model.analysis.interventions import batch_of, is_picture
 from model.device import wide
 from model.tap import Gradients, attach
 
@@ -66,14 +65,15 @@ def _ends(question: Arrows) -> Tensor:
     """The beginning and the end of the path, (2, N, D), of the tokens of all stacks."""
     values = values_of(question.model, question.given, {"embed"})
     own = torch.cat([values[f"{name}.embed"][0] for name in question.lengths])
-    return torch.stack([_beginning(question.model).expand_as(own), own]).clone()
+    return torch.stack([_beginning(question).expand_as(own), own]).clone()
 
 
-def _beginning(model: Transformer) -> Tensor:
+def _beginning(question: Question) -> Tensor:
     """The mean embedding of the vocabulary, (D,); of a picture that of a black one, (P + 1, D)."""
-    if isinstance(model, VisionTransformer):
-        size = model.config.image_size
-        return model.embed(torch.zeros(1, size, size, device=model.device))[0]
+    model = question.model
+    if is_picture(question.given):
+        (pixels,) = batch_of(model, question.given)
+        return model.embedding(torch.zeros_like(pixels))[0]
     every = torch.arange(len(model.embedding.get_parameter("weight")), device=model.device)
     sums = [model.embedding(some[None])[0].sum(dim=0) for some in every.split(AT_ONCE)]
     return torch.stack(sums).sum(dim=0) / len(every)

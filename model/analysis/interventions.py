@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import DECODER, EncoderDecoderTransformer
-from model.blocks import Memory
-from model.tap import Edit, Editor, Tap, attach
+from model.architectures.encoder_decoder import DECODER
+from model.tap import Edit, Editor, attach
 
 MOST_AT_ONCE = 2048  # tokens of a batch
 UNBATCHED = ("positions", "mask", "bias")  # values that all rows of a batch share
@@ -31,7 +30,8 @@ def run_rows(model: Transformer, given: Given, rows: Sequence[Sequence[Edit]]) -
         raise ValueError("there are 0 rows of edits; give at least 1")
     editor = editor_of_rows(rows) if len(rows) > 1 else Editor(*rows[0])
     is_whole = not all(_is_late(address) for address in editor.edits)
-    output = _forward(model, given, len(rows), attach(editor), is_whole=is_whole)
+    batch = batch_of(model, given, len(rows))
+    output = model.outputs(batch, tap=attach(editor), one_source=not is_whole)
     editor.check_used()
     return output
 
@@ -87,27 +87,9 @@ def _is_late(address: str) -> bool:
     return address.startswith(f"{DECODER}.")
 
 
-def _forward(model: Transformer, given: Given, n_rows: int, tap: Tap, *, is_whole: bool) -> Tensor:
-    """The output of a batch of n equal rows; if not `is_whole`, one encoder serves all of them."""
-    if isinstance(model, EncoderDecoderTransformer):
-        source, target = (_ids(ids, n_rows, model) for ids in _two(given))
-        if is_whole:
-            return model(source, target, tap=tap)
-        states = model.encode(source[:1]).states
-        return model.decode(target, Memory(states.expand(n_rows, -1, -1)), tap=tap)
-    if is_picture(given):
-        pixels = torch.tensor(np.asarray(given), dtype=torch.float32, device=model.device)
-        return model(pixels.expand(n_rows, -1, -1), tap=tap)
-    if isinstance(given, tuple):
-        return model(tuple(_ids(ids, n_rows, model) for ids in given), tap=tap)
-    return model(_ids(given, n_rows, model), tap=tap)
-
-
-def _two(given: Given) -> tuple[Row, Row]:
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise ValueError("the input is one text; an encoder-decoder takes a source and a target")
-    return given[0], given[1]
-
-
-def _ids(ids: Given, n_rows: int, model: Transformer) -> Tensor:
-    return torch.tensor(np.asarray(ids), dtype=torch.long, device=model.device).expand(n_rows, -1)
+def batch_of(model: Transformer, given: Given, n_rows: int = 1) -> tuple[Tensor, ...]:
+    """What a model's forward takes, (B, …) each: n equal rows."""
+    parts = given if isinstance(given, tuple) else (given,)
+    kind = torch.float32 if is_picture(given) else torch.long
+    batches = (torch.tensor(np.asarray(x), dtype=kind, device=model.device)[None] for x in parts)
+    return tuple(x.expand(n_rows, *x.shape[1:]) for x in batches)

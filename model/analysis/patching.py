@@ -26,8 +26,6 @@ from model.analysis.exact import Filling
 from model.analysis.interventions import Given, n_at_once
 from model.analysis.metrics import Metric, rounding
 from model.architectures.base import Transformer
-from model.architectures.encoder_decoder import ENCODER
-from model.config import EncoderDecoderConfig
 from model.device import wide
 from model.lines import quoted
 from model.tap import Gradients, Recorder, attach
@@ -54,10 +52,7 @@ class Pair:
     @property
     def n_layers(self) -> int:
         """Blocks of the stack."""
-        config = self.model.config
-        if isinstance(config, EncoderDecoderConfig) and self.stack == ENCODER:
-            return config.n_encoder_layers
-        return config.n_layers
+        return self.model.n_blocks(self.stack)
 
     def address(self, grid: str, layer: int) -> str:
         """Where the values of one row of a grid are."""

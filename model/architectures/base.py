@@ -1,6 +1,6 @@
 """What every architecture is to the rest of the house."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -9,11 +9,21 @@ from model.attention import MultiHeadAttention
 from model.blocks import matrix_of
 from model.config import BlockConfig
 from model.parts import StackParts, Step, Sublayer
+from model.tap import NO_TAP, Tap
 from model.trace import Site
 
 
 class Transformer(nn.Module):
-    """A model with its config; it runs where its weights are."""
+    """A model with its config; it runs where its weights are.
+
+    `name` is that of its stack, where it has one alone. What it can: a tap may make several rows of
+    one on the way (`splits`); a pass may begin at a later block (`is_chain`); what a token did is
+    the same whatever comes after it, as far as its mask has it (`stays`).
+    """
+
+    name: str = ""
+    splits: bool = True
+    is_chain: bool = False
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
@@ -52,7 +62,7 @@ class Transformer(nn.Module):
 
     def attention_at(self, site: Site) -> MultiHeadAttention:
         """The module that attends at a site; ValueError where the model has none there."""
-        path = site.address.removeprefix(f"{getattr(self, 'name', '')}.")
+        path = site.address.removeprefix(f"{self.name}.")
         try:
             module = self.get_submodule(path)
         except AttributeError:
@@ -73,6 +83,67 @@ class Transformer(nn.Module):
         """W_V of each head at a site, (H, Dh, D), shared ones repeated; None where not known."""
         attention = self.attention_at(site)
         return of_each_head(attention.v_proj.weight, attention.n_heads, attention.n_kv_heads)
+
+    def n_heads_at(self, site: Site) -> int:
+        """Heads at a site."""
+        return self.attention_at(site).n_heads
+
+    def n_blocks(self, stack: str) -> int:
+        """Blocks of a stack, by its name."""
+        return 1 + max(site.layer for site in self.sites if site.stack == stack)
+
+    @property
+    def n_neurons(self) -> int | None:
+        """Neurons of each feed-forward; None where they were not found, or layers differ."""
+        return self.config.d_ff
+
+    @property
+    def stays(self) -> bool:
+        """See the class."""
+        return True
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it was told to train, as dropout reads it."""
+        return self.training
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """Names of the classes that it tells apart, by number, as far as they are known."""
+        return {}
+
+    @property
+    def token_table(self) -> Tensor:
+        """The embeddings of all tokens, (V, D)."""
+        return self.embedding.get_parameter("weight")
+
+    def is_long(self, lengths: Mapping[str, int]) -> bool:
+        """Whether a run has more weights than are kept: scores and patterns are then worked out.
+
+        lengths: tokens of each stream.
+        """
+        return False
+
+    def score_bias(self, n_tokens: int) -> Tensor | None:
+        """What positions add to the scores of so many tokens, (H, T, T); None where not known."""
+        return None
+
+    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+        """What `forward` gives of an input, (B, …) each part of it.
+
+        one_source: the B sources are one, which nothing changes.
+        """
+        return self(*rows, tap=tap)
+
+    def predict(
+        self, rows: Sequence[Tensor], position: int | slice, *, tap: Tap = NO_TAP, first: int = 0
+    ) -> Tensor:
+        """What `outputs` gives at a position, (B, V), at several (B, T, V); of pictures (B, C).
+
+        The unembedding runs there alone where it can. first: the block to begin with, see
+        `is_chain`; what goes through the tap must give it its stream.
+        """
+        raise ValueError(f"a {type(self).__name__} predicts no token at a position")
 
     @property
     def embedding(self) -> nn.Module:

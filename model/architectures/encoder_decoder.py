@@ -1,5 +1,7 @@
 """The Transformer of the paper: an encoder, and a decoder that attends to what it gives."""
 
+from collections.abc import Sequence
+
 from torch import Tensor, nn
 
 from model.architectures.base import Transformer
@@ -76,6 +78,26 @@ class EncoderDecoderTransformer(Transformer):
         """
         memory = self.encode(source_ids, mask=source_mask, tap=tap)
         return self.decode(target_ids, memory, tap=tap)
+
+    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+        """See `Transformer`."""
+        if len(rows) != 2:
+            raise ValueError(
+                "the input is one text; an encoder-decoder takes a source and a target"
+            )
+        source, target = rows
+        if not one_source:
+            return self(source, target, tap=tap)
+        states = self.encode(source[:1]).states
+        return self.decode(target, Memory(states.expand(len(target), -1, -1)), tap=tap)
+
+    def predict(
+        self, rows: Sequence[Tensor], position: int | slice, *, tap: Tap = NO_TAP, first: int = 0
+    ) -> Tensor:
+        """See `Transformer`; of a source and a target."""
+        source, target = rows
+        stream = self.decoder.stream(target, memory=self.encode(source, tap=tap), tap=tap)
+        return self.unembed(stream[:, position])
 
     def encode(
         self, source_ids: Tensor, *, mask: Tensor | None = None, tap: Tap = NO_TAP

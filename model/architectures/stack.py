@@ -81,6 +81,18 @@ class Stack(Transformer):
         detail = f"× √{self.config.d_model}" if scale != 1.0 else ""
         return Step("embedding", self.config.d_model, tuple(self.embed.parameters()), detail=detail)
 
+    def score_bias(self, n_tokens: int) -> Tensor | None:
+        """See `Transformer`."""
+        places = torch.arange(n_tokens, device=self.device)
+        return self.position.bias(places, places)
+
+    def predict(
+        self, rows: Sequence[Tensor], position: int | slice, *, tap: Tap = NO_TAP, first: int = 0
+    ) -> Tensor:
+        """See `Transformer`."""
+        _, unembed = self.ending
+        return unembed(self.stream(*rows, tap=tap)[:, position])
+
     @property
     def ending(self) -> tuple[nn.Module, nn.Linear]:
         """See `Transformer`."""

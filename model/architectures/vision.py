@@ -1,6 +1,6 @@
 """A picture as a row of patches, as in ViT: which class does it show?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torch import Tensor, nn
 
@@ -38,6 +38,12 @@ class VisionTransformer(Stack):
         """See `Stack`; of the class token alone."""
         yield Step("class_token", self.config.d_model, (), rows=1)
         yield from (step._replace(rows=1) for step in super().last_steps)
+
+    def predict(
+        self, rows: Sequence[Tensor], position: int | slice, *, tap: Tap = NO_TAP, first: int = 0
+    ) -> Tensor:
+        """See `Transformer`: the class token alone predicts."""
+        return self(*rows, tap=tap)
 
     def forward(self, images: Tensor, *, mask: Tensor | None = None, tap: Tap = NO_TAP) -> Tensor:
         """Logits of every class, (B, C).

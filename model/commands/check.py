@@ -28,8 +28,7 @@ def run(arguments: Namespace) -> cli.Answer:
         verdict = "ok" if item.passed else "FAILED"
         error, bound = in_digits(item.error), in_digits(item.bound, 0)
         print(f"{verdict:6}  {item.name:{width}}  error {error:7}  bound {bound}")
-    report = loaded.report if isinstance(loaded, Adopted) else ()
-    for one in report:
+    for one in loaded.report:
         print(f"{'OFF' if one.is_off else 'note':6}  {one.text}")
     passed = all(item.passed for item in checks)
     answer = {
@@ -37,7 +36,7 @@ def run(arguments: Namespace) -> cli.Answer:
         "tokens": len(trace.tokens),
         "checks": {item.name: {"error": item.error, "bound": item.bound} for item in checks},
         "failed": [item.name for item in checks if not item.passed],
-        "off": [one.text for one in report if one.is_off],
+        "off": [one.text for one in loaded.report if one.is_off],
         "checks_passed": passed,
         "worst_error": worst(checks).error,
     }

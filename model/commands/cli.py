@@ -21,7 +21,6 @@ from model.given import Blanked, Translation
 from model.lines import finite, json_line, one_line, quoted
 from model.memory import is_out_of_memory
 from model.sources import table
-from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import OpenModel
 from model.sources.offers import missing
@@ -121,8 +120,7 @@ def open_checkpoint(arguments: Namespace) -> Checkpoint:
     """The checkpoint that `add_checkpoint_arguments` asked for; ValueError when there is none."""
     loaded = open_model(arguments)
     _refuse_lacking(loaded, ("weights",))
-    assert isinstance(loaded, Checkpoint), "no other source offers its weights"
-    return loaded
+    return cast("Checkpoint", loaded)  # no other source offers its weights
 
 
 def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
@@ -137,8 +135,9 @@ def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
 
 def say_off(loaded: OpenModel) -> None:
     """A line for each thing that is off with a model."""
-    for text in loaded.off if isinstance(loaded, Adopted) else ():
-        print(f"note: {text}", file=sys.stderr)
+    for one in loaded.report:
+        if one.is_off:
+            print(f"note: {one.text}", file=sys.stderr)
 
 
 def open_model(arguments: Namespace) -> OpenModel:
@@ -198,8 +197,7 @@ def trace_text(model: OpenModel, text: str | Blanked | Translation) -> Trace:
     if reads is not None:
         print(f"note: the tokenizer turns the text into {quoted(reads)!r}", file=sys.stderr)
     if n_cut:
-        assert isinstance(model, Runnable), "only what runs a text cuts it"
-        n_tokens, limit = len(trace.tokens), model.model.limit
+        n_tokens, limit = len(trace.tokens), table.runnable(model, model.name).model.limit
         raise ValueError(
             f"the text has {n_tokens + n_cut} tokens, more than {limit}; shorten it to {n_tokens} "
             "tokens"

@@ -4,7 +4,7 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.commands import cli
@@ -97,8 +97,9 @@ def run(arguments: Namespace) -> cli.Answer:
     is_translation = loaded.config.architecture == "encoder_decoder"
     started = time.perf_counter()
     with cli.progress_bar("generate") as on_progress:
-        if is_translation and isinstance(loaded, Adopted):
-            begun, (new_ids, stopped) = [], _by_transformers(loaded, arguments)
+        if is_translation and "translates" not in loaded.offers:
+            written = _by_transformers(cast("Adopted", loaded), arguments)
+            begun, (new_ids, stopped) = [], written
         else:
             writing = _writing(loaded, arguments)
             begun = writing.ids
@@ -135,7 +136,7 @@ def run(arguments: Namespace) -> cli.Answer:
 def _writing(loaded: Runnable, arguments: Namespace) -> Writing:
     """The beginning of the text; ValueError when the model writes none."""
     tokenizer = loaded.tokenizer
-    if not isinstance(loaded.model, EncoderDecoderTransformer):
+    if "translates" not in loaded.offers:
         ids = tokenizer.encode(arguments.prompt)
         space = space_at_end(tokenizer.token_strings(ids))
         if space:
@@ -150,7 +151,8 @@ def _writing(loaded: Runnable, arguments: Namespace) -> Writing:
         return Writing(loaded.decoder, ids, loaded.end_ids)
     if arguments.slide:
         raise ValueError("--slide is for texts that go on; a translation ends, leave it out")
-    translating = Translating(loaded.model, source_ids(tokenizer, arguments.prompt))
+    model = cast("EncoderDecoderTransformer", loaded.model)
+    translating = Translating(model, source_ids(tokenizer, arguments.prompt))
     start = [tokenizer.id_of(START_OF_TEXT)]
     return Writing(translating, start, loaded.end_ids)
 

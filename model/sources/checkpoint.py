@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -44,7 +44,7 @@ from model.sources.recorded import RECORDED, check_recorded, record
 from model.sources.sums import SUMS, refuse_changed, write_sums
 from model.tap import Attachment, Edit
 from model.trace import Trace
-from model.verify.check import Check
+from model.verify.check import Check, Finding
 from model.verify.independent import check_independently, edited
 from model.verify.records import check_records
 from model.weights import Undrawn, to_column_major
@@ -117,12 +117,17 @@ class Checkpoint:
     @property
     def decoder(self) -> DecoderTransformer:
         """The model, where a decoder is needed; ValueError when it is of another architecture."""
-        if not isinstance(self.model, DecoderTransformer):
+        if "decoder" not in self.offers:
             raise ValueError(
                 f"{self.name} is of the architecture {self.config.architecture!r}; this needs a "
                 "decoder"
             )
-        return self.model
+        return cast("DecoderTransformer", self.model)
+
+    @property
+    def report(self) -> tuple[Finding, ...]:
+        """Nothing: what is off with its files is refused."""
+        return ()
 
     @property
     def device(self) -> torch.device:
@@ -140,8 +145,8 @@ class Checkpoint:
         name = self.config.architecture
         prepared = INPUTS[name].prepare(self.model, self.own_tokenizer, text)
         more = {} if mask is None else {"mask": mask}
-        is_text = mask is None and isinstance(self.model, DecoderTransformer)
-        trace = grown(self.model, known, *prepared.arguments) if is_text else None
+        goes_on = mask is None and "decoder" in self.offers
+        trace = grown(self.model, known, *prepared.arguments) if goes_on else None
         trace = trace or architecture(name).capture(self.model, *prepared.arguments, **more)
         return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
 

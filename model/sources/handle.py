@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from model.given import Given
 from model.trace import Trace
-from model.verify.check import Check
+from model.verify.check import Check, Finding
 
 DEFAULT_SOURCE = "checkpoint"
 TRANSFORMERS = "transformers"
@@ -49,6 +49,7 @@ class OpenModel(Protocol):
     `input_kind` is what it takes, None where it brings its own input. `offers` says what else it
     can do: "text" (run on another one), "vocabulary", the name of its architecture where it can run
     again under other conditions, as "decoder", and what is known of its inside, as "readout".
+    `report` is what was found when it was opened.
     """
 
     @property
@@ -63,6 +64,11 @@ class OpenModel(Protocol):
 
     @property
     def offers(self) -> frozenset[str]:
+        """See the class."""
+        ...
+
+    @property
+    def report(self) -> tuple[Finding, ...]:
         """See the class."""
         ...
 

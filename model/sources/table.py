@@ -64,14 +64,17 @@ def open_named(named: str, device: str = "auto") -> OpenModel:
 
 def folder_of(named: str) -> Path:
     """Where a model lies that runs again, by its name or its folder; ValueError when nowhere."""
-    of, name = _split(named)
-    source = SOURCES[of]
-    return source.folder(name) if isinstance(source, TransformersSource) else find_folder(name)
+    source, name = _split(named)
+    return getattr(SOURCES[source], "folder", find_folder)(name)
 
 
 def open_runnable(named: str, device: str = "auto") -> Runnable:
     """The same, of a model that runs again; ValueError where one only has its records."""
-    loaded = open_named(named, device)
+    return runnable(open_named(named, device), named)
+
+
+def runnable(loaded: OpenModel, named: str) -> Runnable:
+    """An open model of this name that runs again; ValueError where it only has its records."""
     if not isinstance(loaded, Runnable):
         raise ValueError(f"{quoted(named)} has no weights to run again; open a checkpoint")
     return loaded

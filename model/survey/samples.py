@@ -14,7 +14,6 @@ from model.data.pairs import read_pair
 from model.data.text import digest, read_text
 from model.files import names_of
 from model.inputs import translation_of
-from model.sources.adopted import Adopted
 from model.sources.table import Runnable
 
 SHORTEST = 2  # tokens: a row with one key has no choice
@@ -66,7 +65,7 @@ class Samples:
 def samples_of(loaded: Runnable, asked: Asked) -> Samples:
     """The inputs for a model of its architecture; ValueError where what is given does not fit."""
     kind = loaded.config.architecture
-    if isinstance(loaded, Adopted) and KINDS[kind] is not _windows:
+    if "weights" not in loaded.offers and KINDS[kind] is not _windows:
         raise ValueError(
             f"{loaded.name} does not read one text alone, and of such models a survey takes "
             "Headlight's own; name one of these"

@@ -8,8 +8,6 @@ from model.analysis.circuits import copying_scores
 from model.analysis.exchanged import prefix_matching
 from model.analysis.heads import Averages
 from model.analysis.measures import OF_RUN
-from model.architectures.decoder import DecoderTransformer
-from model.architectures.encoder import EncoderTransformer
 from model.sources.table import Runnable
 from model.survey.excerpts import strongest_of_group
 from model.survey.measured import Sums
@@ -68,7 +66,7 @@ def of_the_model(loaded: Runnable) -> dict[str, Averages]:
     no query.
     """
     model = loaded.model
-    if not isinstance(model, DecoderTransformer | EncoderTransformer):
+    if not {"weights", "vocabulary"} <= loaded.offers or len(model.stacks) > 1:
         return {}
     tokenizer = loaded.tokenizer
     plain = np.array([i for i in range(tokenizer.vocab_size) if i not in tokenizer.special_ids])

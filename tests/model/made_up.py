@@ -13,6 +13,7 @@ class MadeUp:
     name = "two-streams"
     input_kind = None
     offers: frozenset[str] = frozenset()
+    report = ()
 
     def names(self) -> list[str]:
         return [self.name]

@@ -8,8 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.given import space_at_end
-from model.sources.adopted import Adopted
-from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle
 from model.sources.offers import missing
 from model.verify.check import Check, Finding
@@ -198,8 +196,7 @@ def _badge(view: View, checks: Sequence[Check]) -> None:
 
 def _findings(handle: ModelHandle) -> tuple[Finding, ...]:
     """What was found when the model was opened; empty for those whose files are checked whole."""
-    loaded = runs.opened(handle)
-    return loaded.report if isinstance(loaded, Adopted) else ()
+    return runs.opened(handle).report
 
 
 def _report(handle: ModelHandle) -> tuple[list[str], list[str]]:
@@ -230,16 +227,16 @@ def _of_page(n: int) -> str:
 def _how_checked(view: View) -> str:
     """What a run is compared with."""
     loaded = runs.opened(view.handle)
-    if isinstance(loaded, Adopted):
+    if "weights" in loaded.offers:
         return (
-            "Attention is recomputed in float64 from q, k, v and the mask, and the output is "
-            "compared with a run that nothing looks at."
+            "Every array is compared with an independent run, numpy in float64 from the model’s "
+            "files. Attention is also recomputed from q, k, v and the mask."
         )
-    if not isinstance(loaded, Checkpoint):
+    if loaded.input_kind is None:  # it does not run again
         return "Attention is recomputed in float64 from q, k, v and the mask."
     return (
-        "Every array is compared with an independent run, numpy in float64 from the model’s files. "
-        "Attention is also recomputed from q, k, v and the mask."
+        "Attention is recomputed in float64 from q, k, v and the mask, and the output is "
+        "compared with a run that nothing looks at."
     )
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from secrets import token_hex
-from typing import Any
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -33,7 +33,6 @@ from model.device import choose_device
 from model.given import Given, Translation
 from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
-from model.sources.adopted import Adopted
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle, OpenModel, Traced
 from model.sources.offers import EVERYTHING, missing
@@ -175,7 +174,7 @@ def handle_of(name: str, device: str) -> ModelHandle:
 def opened(handle: ModelHandle) -> OpenModel:
     """The model of a handle, opened once for all sessions."""
     model = table.open_model(handle)
-    if isinstance(model, Adopted):  # ours are in no cycles, and few objects
+    if "weights" not in model.offers:  # ours are in no cycles, and few objects
         look_at_new_objects_alone()
     return model
 
@@ -183,17 +182,14 @@ def opened(handle: ModelHandle) -> OpenModel:
 def checkpoint(handle: ModelHandle) -> Checkpoint:
     """The checkpoint of a handle; ValueError where the model is not one."""
     loaded = opened(handle)
-    if not isinstance(loaded, Checkpoint):
+    if "weights" not in loaded.offers:
         raise ValueError(f"{handle.spelled} is not a checkpoint: it has no weights to run again")
-    return loaded
+    return cast("Checkpoint", loaded)
 
 
 def runnable(handle: ModelHandle) -> Runnable:
     """A model that runs again, on other texts; ValueError where one only has its records."""
-    loaded = opened(handle)
-    if not isinstance(loaded, Runnable):
-        raise ValueError(f"{handle.spelled} has no weights to run again")
-    return loaded
+    return table.runnable(opened(handle), handle.spelled)
 
 
 def decoder(handle: ModelHandle) -> AnyDecoder:
@@ -241,7 +237,8 @@ def _run(handle: ModelHandle, given: Given) -> Run:
     offers = loaded.offers | trace.offers
 
     def check(trace: Trace) -> tuple[Check, ...]:
-        words = texts_of(loaded.folder) if isinstance(loaded, Checkpoint) else NO_WORDS
+        is_ours = "weights" in loaded.offers
+        words = texts_of(checkpoint(handle).folder) if is_ours else NO_WORDS
         is_whole = words.keeps_all and len(trace.streams) == 1
         if not is_whole or not isinstance(given, str):
             return loaded.check(trace)  # it is read otherwise, as the page says
@@ -254,11 +251,10 @@ def _run(handle: ModelHandle, given: Given) -> Run:
 def _traced(handle: ModelHandle, given: Given) -> Traced:
     """A trace; of a text that goes on by one token with one that is kept, made of that."""
     loaded = opened(handle)
-    if not isinstance(loaded, Runnable) or not isinstance(given, str):
+    if "decoder" not in loaded.offers or not isinstance(given, str):
         return loaded.trace(given)
-    traced = loaded.trace(given, known=lambda ids: _TRACES.get((handle, ids)))
-    if "decoder" in loaded.offers:
-        _TRACES[handle, tuple(traced.trace.ids.tolist())] = traced.trace
+    traced = runnable(handle).trace(given, known=lambda ids: _TRACES.get((handle, ids)))
+    _TRACES[handle, tuple(traced.trace.ids.tolist())] = traced.trace
     return traced
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.attribution import Attribution, attribute, words_of_head, words_of_neuron
-from model.sources.adopted import Adopted
 from model.sources.handle import ModelHandle
 from model.trace import Site
 from viz import runs
@@ -36,6 +35,5 @@ def names_of_answers(handle: ModelHandle, n_classes: int) -> list[str]:
     loaded = runs.opened(handle)
     if "vocabulary" in loaded.offers:
         return embedding.names(handle)
-    pictures = loaded.model.pictures if isinstance(loaded, Adopted) else None
-    known = pictures.classes if pictures else {}
+    known = runs.runnable(handle).model.classes
     return [f"{known[i]} ({i})" if i in known else str(i) for i in range(n_classes)]

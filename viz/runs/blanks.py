@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from model.adopted.model import AdoptedModel
 from model.analysis.blanks import InTurn, predicted_in_turn
-from model.architectures.encoder import EncoderTransformer
+from model.architectures.base import Transformer
 from model.data.tokenizer import MASK
 from model.given import Blanked
 from model.inputs import INPUTS
@@ -17,11 +16,10 @@ from viz.runs.kept import kept
 MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
 
 
-def encoder(handle: ModelHandle) -> EncoderTransformer | AdoptedModel:
+def encoder(handle: ModelHandle) -> Transformer:
     """The encoder of a handle; ValueError where the model is of another kind."""
     model = runs.runnable(handle).model
-    is_one = isinstance(model, EncoderTransformer | AdoptedModel)
-    if not is_one or model.config.architecture != "encoder":
+    if model.config.architecture != "encoder":
         raise ValueError(f"{handle.spelled} is not an encoder: it fills no blanks")
     return model
 

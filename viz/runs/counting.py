@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
@@ -51,8 +52,10 @@ def stored(handle: ModelHandle) -> Stored:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def sizes(handle: ModelHandle) -> Shape | Seen:
     """What the cost of a model is counted from: the sizes of ours, and the parts of another."""
-    model = runs.runnable(handle).model
-    return seen_of(model) if isinstance(model, AdoptedModel) else shape_of(model.config)
+    loaded = runs.runnable(handle)
+    if "weights" in loaded.offers:
+        return shape_of(runs.checkpoint(handle).config)
+    return seen_of(cast("AdoptedModel", loaded.model))
 
 
 def context(handle: ModelHandle) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model.adopted.model import AdoptedModel
 from model.analysis import second
 from model.analysis.branching import logits_at
 from model.analysis.patching import Pair
@@ -53,11 +52,7 @@ def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
 @st.cache_data(max_entries=256, show_spinner=False)
 def alike(handle: ModelHandle, token: int) -> tuple[int, ...]:
     """The tokens whose embeddings have the largest cosine with that of one, the nearest first."""
-    model = runs.runnable(handle).model
-    if isinstance(model, AdoptedModel):
-        table = model.token_table
-    else:
-        table = next(x for name, x in model.named_parameters() if name.endswith("embed.weight"))
+    table = runs.runnable(handle).model.token_table
     unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
     nearest = torch.topk(unit @ unit[token], 1 + MOST_ALIKE).indices.tolist()
     return tuple(one for one in nearest if one != token)

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -19,10 +19,10 @@ from viz.runs.kept import kept
 
 def model_of(handle: ModelHandle) -> VisionTransformer:
     """The vision model of a handle; ValueError where the model is of another kind."""
-    model = runs.runnable(handle).model
-    if not isinstance(model, VisionTransformer):
+    loaded = runs.runnable(handle)
+    if "pictures" not in loaded.offers:
         raise ValueError(f"{handle.spelled} is not laid out as digits is; choose digits above")
-    return model
+    return cast("VisionTransformer", loaded.model)
 
 
 def config_of(handle: ModelHandle) -> VisionConfig:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import streamlit as st
@@ -32,10 +33,10 @@ Example = tuple[str, str, tuple[Link, ...]]  # a source, its target, links made 
 
 def translator(handle: ModelHandle) -> EncoderDecoderTransformer:
     """The encoder-decoder of a handle; ValueError where the model is of another kind."""
-    model = runs.checkpoint(handle).model
-    if not isinstance(model, EncoderDecoderTransformer):
+    loaded = runs.checkpoint(handle)
+    if "translates" not in loaded.offers:
         raise ValueError(f"{handle.spelled} is not an encoder-decoder: it translates nothing")
-    return model
+    return cast("EncoderDecoderTransformer", loaded.model)
 
 
 def source_ids(handle: ModelHandle, text: str) -> tuple[int, ...]:

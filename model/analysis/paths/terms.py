@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adopted.model import AnyDecoder
 from model.analysis.branching import Branches, logits_at, longest_of, values_of
 from model.analysis.metrics import rounding
 from model.analysis.patching import Pair, check_lengths
@@ -33,7 +32,7 @@ class Held:
     layer its heads and its feed-forward.
     """
 
-    def __init__(self, model: AnyDecoder, found: dict[str, Tensor]) -> None:
+    def __init__(self, model: Transformer, found: dict[str, Tensor]) -> None:
         n_layers, stack = model.config.n_layers, model.sites[0].stack
 
         def layers(part: str) -> list[Tensor]:
@@ -241,10 +240,11 @@ def paths(pair: Pair) -> Paths:
     return found
 
 
-def adding(model: Transformer) -> AnyDecoder:
+def adding(model: Transformer) -> Transformer:
     """The model; ValueError where its stream is no sum of what heads and feed-forwards write."""
     why = "a circuit needs a decoder of words whose blocks add what they write to one stream"
-    if not isinstance(model, AnyDecoder) or {site.kind for site in model.sites} != {"self"}:
+    kinds = {site.kind for site in model.sites}
+    if model.config.architecture != "decoder" or kinds != {"self"}:
         raise ValueError(f"{why}; this model is none: choose a language model, such as stories")
     of_layers = list(zip(model.sublayers[::2], model.sublayers[1::2], strict=False))
     wanted = [("attn_out", "resid_pre"), ("ffn_out", "resid_mid")]
