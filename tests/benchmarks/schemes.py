@@ -20,7 +20,7 @@ TEXT = (
 ROUNDS = 6
 # The figure that each tab opens with. Instruments have a class.
 TABS = {
-    "RoPE": ".hl-rotor svg",
+    "RoPE": ".hl-rotation svg",
     "Learned": ".st-key-figure-wave .main-svg",
     "ALiBi": ".st-key-figure-slopes .main-svg",
     "None": ".st-key-figure-no-mask .main-svg",
@@ -54,7 +54,7 @@ KIND_SHOWN = f"""async label => {{
 }}"""
 EDIT_SHOWN = f"""async ([row, column]) => {{
     {FRAME}
-    const root = document.querySelector('.hl-live:has(.hl-editor)');
+    const root = document.querySelector('.hl-live:has(.hl-mask-editor)');
     const chart = root.querySelector('.js-plotly-plot'), {{xaxis, yaxis}} = chart._fullLayout;
     chart.scrollIntoView({{block: 'center'}});
     const box = chart.getBoundingClientRect();
@@ -124,7 +124,7 @@ def _kinds(page: Page) -> list[float]:
 
 def _edits(page: Page) -> list[float]:
     """Cells no one has touched, so that nothing is remembered."""
-    page.wait_for_selector(".hl-live:not([data-busy]):has(.hl-editor)")
+    page.wait_for_selector(".hl-live:not([data-busy]):has(.hl-mask-editor)")
     times = []
     for number in rounds_of(4 * ROUNDS):
         times.append(page.evaluate(EDIT_SHOWN, [40 + number % 20, 3 + number]))

@@ -12,28 +12,28 @@ from tests.walks.test_models import INSTRUMENT
 
 
 @pytest.fixture
-def sketch(page: Page) -> Page:
+def digit_pad(page: Page) -> Page:
     """The page with the shipped model and the first of the test digits."""
     visit(page, page="Vision")
     return page
 
 
 def test_a_picture_of_nothing_is_refused_and_the_last_one_stays(
-    sketch: Page, tmp_path: Path
+    digit_pad: Page, tmp_path: Path
 ) -> None:
     white = tmp_path / "white.png"
     Image.new("L", (200, 200), 255).save(white)
-    sketch.get_by_label("A picture of a digit").set_input_files(white)
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    digit_pad.get_by_label("A picture of a digit").set_input_files(white)
+    answer = digit_pad.locator(f"{INSTRUMENT} .hl-digit-pad-answer")
     expect(answer).to_contain_text("Nothing stands on this picture")
-    expect(sketch).not_to_have_url(re.compile("drawing="))
+    expect(digit_pad).not_to_have_url(re.compile("drawing="))
 
 
 def test_what_is_no_picture_is_one_line_and_a_large_one_is_made_small(
-    sketch: Page, tmp_path: Path
+    digit_pad: Page, tmp_path: Path
 ) -> None:
-    answer = sketch.locator(f"{INSTRUMENT} .hl-sketch-answer")
-    upload = sketch.get_by_label("A picture of a digit")
+    answer = digit_pad.locator(f"{INSTRUMENT} .hl-digit-pad-answer")
+    upload = digit_pad.get_by_label("A picture of a digit")
     text = tmp_path / "letter.png"
     text.write_text("no picture")
     upload.set_input_files(text)
@@ -46,4 +46,4 @@ def test_what_is_no_picture_is_one_line_and_a_large_one_is_made_small(
     large.save(path)
     upload.set_input_files(path)
     expect(answer).to_contain_text("The model says 1,")
-    sketch.wait_for_url("**drawing=*")
+    digit_pad.wait_for_url("**drawing=*")

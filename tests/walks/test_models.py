@@ -45,7 +45,7 @@ def expected(pixels: bytes) -> list[str]:
 
 def test_the_page_follows_a_wrong_digit_a_stroke_and_an_empty_drawing(page: Page) -> None:
     visit(page, page="Vision")
-    answer = page.locator(f"{INSTRUMENT} .hl-sketch-answer")
+    answer = page.locator(f"{INSTRUMENT} .hl-digit-pad-answer")
     expect(answer).to_contain_text("The model says 7")
     expect(answer).to_contain_text("right")
     page.get_by_label("it gets wrong").check()

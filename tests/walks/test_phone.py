@@ -39,7 +39,7 @@ def test_a_page_opens_at_its_top_however_far_the_one_before_was_scrolled(phone: 
 
 def test_a_finger_paints_a_mask(phone: Page) -> None:
     visit(phone, page="Masks", scene="edit", sentence=TOM)
-    chart = phone.locator(".hl-editor .hl-map .js-plotly-plot")
+    chart = phone.locator(".hl-mask-editor .hl-map .js-plotly-plot")
     chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
     place = """(chart, [row, column]) => {
         const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;

@@ -47,7 +47,7 @@ PLACES = {
     "written": ".hl-written-text",
     "beam": ".st-key-figure-beam",
     "alive": ".hl-home",
-    "sketch": ".hl-sketch",
+    "digit_pad": ".hl-digit-pad",
     "diagram": ".hl-diagram",
     "page": ".st-key-page",
 }

@@ -118,7 +118,7 @@ def test_a_saved_file_says_why_it_cannot_draw(
 @pytest.mark.parametrize(
     ("make", "words", "reach", "key", "said"),
     [
-        (made.rotor, "[role=figure][aria-label^='dot product']", "input", "ArrowRight", "−3"),
+        (made.rotation, "[role=figure][aria-label^='dot product']", "input", "ArrowRight", "−3"),
         (made.by_hand, "[role=group][aria-label=Steps]", "[tabindex='0']", "End", "column 2"),
         (
             made.circuit,
@@ -134,8 +134,20 @@ def test_a_saved_file_says_why_it_cannot_draw(
             "ArrowDown",
             "L1 H0: step",
         ),
-        (made.editor, "[aria-label^='Pattern of L1 H2']", ".hl-map", "Home", f"{ALONE}.*“The”"),
-        (made.pad, "[aria-label^='Probability']", "svg[role=img]", "End", f"{ALONE}.*patch 1,0"),
+        (
+            made.mask_editor,
+            "[aria-label^='Pattern of L1 H2']",
+            ".hl-map",
+            "Home",
+            f"{ALONE}.*“The”",
+        ),
+        (
+            made.digit_pad,
+            "[aria-label^='Probability']",
+            "svg[role=img]",
+            "End",
+            f"{ALONE}.*patch 1,0",
+        ),
         (made.home, "ol[aria-label^='Next token']", "[aria-label*='with']", "Enter", ALONE),
         (made.writer, "[role=group][aria-label=Text]", "input", "End", "Drawn from|Next token"),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),

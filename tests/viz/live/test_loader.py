@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.viz.harness import as_sent, rest
 from tests.viz.kit.gallery import open_page
-from tests.viz.kit.parts.made import rotor
+from tests.viz.kit.parts.made import rotation
 
 # Calls as Streamlit does, several before the first has been answered; what each gave back is kept.
 CALLS = """async ([all, base]) => {
@@ -47,8 +47,8 @@ def page(kit_profile: BrowserContext, kit_url: str) -> Iterator[Page]:
 
 
 def data(first: int) -> dict[str, Any]:
-    """A rotor with its first side at a position."""
-    return as_sent(rotor(), settings={"first": first, "second": 0})
+    """A rotation with its first side at a position."""
+    return as_sent(rotation(), settings={"first": first, "second": 0})
 
 
 def moved(page: Page) -> list[list[Any]]:

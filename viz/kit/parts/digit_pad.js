@@ -1,4 +1,4 @@
-// The sketch: a digit is drawn, and the model's answer and what it looks at follow the hand.
+// The digit pad: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
 import { deflated, floatsOf } from "../arrays.js";
 import { tileByte } from "../atlas.js";
@@ -26,11 +26,11 @@ import { headName } from "../names.js";
  */
 
 /**
- * What the sketch is told: `size` and `side` are
+ * What the digit pad is told: `size` and `side` are
  * the pixels and the patches of a side. `digit` is the number of the shipped picture, `drawing` a
  * drawn one as the address has it, or empty, `at` names the head, as encoder.attn.5.0.
  *
- * @typedef {object} SketchFields
+ * @typedef {object} DigitPadFields
  * @property {number} size
  * @property {number} side
  * @property {string} group
@@ -39,15 +39,15 @@ import { headName } from "../names.js";
  * @property {{digit: number, drawing: string, at: string, way: string}} settings
  */
 
-/** @typedef {InstrumentData & SketchFields} SketchData */
+/** @typedef {InstrumentData & DigitPadFields} DigitPadData */
 
 const REST_MS = 350; // after the last stroke the page runs on what was drawn
 const PITCH = 34; // pixels from one head to the next
 const NOT_HERE =
   "No model runs here: what it says of another picture is shown where Headlight itself runs.";
 
-/** @extends {Instrument<SketchData>} */
-export class Sketch extends Instrument {
+/** @extends {Instrument<DigitPadData>} */
+export class DigitPad extends Instrument {
   /** @override */
   static needs = ["pixels"];
   /** The picture on screen. @type {Uint8Array} */
@@ -73,7 +73,7 @@ export class Sketch extends Instrument {
     );
     this.picture = new Picture((query) => this.#look(query));
     this.classes = new TokenBars();
-    this.says = html("p", { class: "hl-sketch-answer", role: "status" });
+    this.says = html("p", { class: "hl-digit-pad-answer", role: "status" });
     this.title = html("h2", { class: "hl-title" });
     this.line = html("p", { class: "hl-caption" });
     this.grid = new Grid(
@@ -87,7 +87,7 @@ export class Sketch extends Instrument {
     );
     this.ways = html("div");
     this.shipped = new Shipped((digit) => this.#take(digit));
-    root.replaceChildren(html("div", { class: "hl-sketch" }, ...this.#panels()));
+    root.replaceChildren(html("div", { class: "hl-digit-pad" }, ...this.#panels()));
   }
 
   #panels() {
@@ -146,9 +146,9 @@ export class Sketch extends Instrument {
     this.#ask();
   }
 
-  /** @param {SketchData["ways"]} ways */
+  /** @param {DigitPadData["ways"]} ways */
   #waysOf(ways) {
-    return radios("sketch-way", "Whose attention", ways, this.settings.way, (way) =>
+    return radios("digit-pad-way", "Whose attention", ways, this.settings.way, (way) =>
       this.set({ way }),
     );
   }
@@ -388,4 +388,4 @@ async function addressOf(pixels) {
   return (await deflated(pixels)).replaceAll("+", "-").replaceAll("/", "_");
 }
 
-export default partOf("digit_pad", Sketch);
+export default partOf("digit_pad", DigitPad);

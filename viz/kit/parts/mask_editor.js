@@ -1,4 +1,4 @@
-// The editor: one head's pattern under a mask whose cells a person turns over, and what the model,
+// The mask editor: one head's pattern under a mask whose cells a person turns over, and what the model,
 // run again under that mask, says next. A weight on screen is always the model's for these edits;
 // until it has answered, the figures are dimmed.
 
@@ -23,11 +23,11 @@ import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./mask_edi
 /** @import { InstrumentData, Stream } from "../wire.js" */
 
 /**
- * What the editor is told: of bars the probabilities under the mask as it was and under the edited
+ * What the mask editor is told: of bars the probabilities under the mask as it was and under the edited
  * one, where a broken number is null. `edits` names the cells that differ from the mask as it was,
  * query-key: 3-1.5-2, and `edits_of` which mask that was.
  *
- * @typedef {object} EditorFields
+ * @typedef {object} MaskEditorFields
  * @property {string} head its name
  * @property {Stream} stream the tokens on both sides
  * @property {{label: string, before: number | null, after: number | null}[]} bars
@@ -35,15 +35,15 @@ import { RUNNING, cellInWords, editsInWords, emptyRowsInWords } from "./mask_edi
  * @property {{edits: string, edits_of?: string}} settings
  */
 
-/** @typedef {InstrumentData & EditorFields} EditorData */
+/** @typedef {InstrumentData & MaskEditorFields} MaskEditorData */
 
 const LEGEND = "grey: as the mask was → colour: with your edits";
 const QUIET_MS = 20; // a click is meant at once; moves of a painting mouse come closer than this
 const NOT_HERE =
   "No model runs here: what it does under another mask is shown where Headlight itself runs.";
 
-/** @extends {Instrument<EditorData>} */
-export class Editor extends Instrument {
+/** @extends {Instrument<MaskEditorData>} */
+export class MaskEditor extends Instrument {
   /** @override */
   static needs = ["pattern", "mask", "base"];
   /** The marked cell. @type {Cell} */
@@ -63,7 +63,7 @@ export class Editor extends Instrument {
   #edits = new Set();
   /** The mask as edited. */
   #mask = new Uint8Array();
-  /** What is on screen. @type {{data: EditorData, values: Matrix} | null} */
+  /** What is on screen. @type {{data: MaskEditorData, values: Matrix} | null} */
   #shown = null;
   #isPainting = false;
   /** Whether the next answer is to be read aloud. */
@@ -91,7 +91,7 @@ export class Editor extends Instrument {
     this.next = html("section", { class: "hl-operands", "aria-label": "Next tokens" });
     this.legend = html("p", { class: "hl-caption" }, LEGEND);
     this.next.append(this.nextTitle, this.bars.node, this.legend, this.changed, this.empty);
-    const editor = html("div", { class: "hl-editor" }, this.#layoutMap(), this.next);
+    const editor = html("div", { class: "hl-mask-editor" }, this.#layoutMap(), this.next);
     root.replaceChildren(this.spoken, editor);
   }
 
@@ -159,7 +159,7 @@ export class Editor extends Instrument {
   /**
    * Draw the model's numbers; they count as shown once all are on screen.
    *
-   * @param {EditorData} data
+   * @param {MaskEditorData} data
    * @param {Matrix} values
    * @param {import("../maths.js").Numbers} mask
    */
@@ -397,4 +397,4 @@ export class Editor extends Instrument {
   }
 }
 
-export default partOf("mask_editor", Editor);
+export default partOf("mask_editor", MaskEditor);

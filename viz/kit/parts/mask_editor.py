@@ -1,4 +1,4 @@
-"""What the editor is sent: one head under an edited mask, and what the model says next."""
+"""What the mask editor is sent: one head under an edited mask, and what the model says next."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-// The rotor: pairs of dimensions as hands that turn with the position, and the score of two of them.
+// The rotation: pairs of dimensions as hands that turn with the position, and the score of two of them.
 
 import { digits, html, inputOf, moveSlider, wordsIn, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
@@ -10,10 +10,10 @@ import * as rotation from "./rotation/rotation.js";
 /** @import { InstrumentData } from "../wire.js" */
 
 /**
- * What the rotor is told: of which kind pairs are, and the last position; `actual` is what the model
+ * What the rotation is told: of which kind pairs are, and the last position; `actual` is what the model
  * itself got.
  *
- * @typedef {object} RotorFields
+ * @typedef {object} RotationFields
  * @property {"rope" | "wave"} kind
  * @property {number} divisor
  * @property {number} last_position
@@ -22,7 +22,7 @@ import * as rotation from "./rotation/rotation.js";
  * @property {{first: number, second: number}} settings two positions
  */
 
-/** @typedef {InstrumentData & RotorFields} RotorData */
+/** @typedef {InstrumentData & RotationFields} RotationData */
 
 const SHOWN = 16; // pairs drawn; the score takes all
 const LEAST_SPAN = 64; // distances in sight to either side; they double while the dot goes further
@@ -41,8 +41,8 @@ const KINDS = {
   },
 };
 
-/** @extends {Instrument<RotorData>} */
-export class Rotor extends Instrument {
+/** @extends {Instrument<RotationData>} */
+export class Rotation extends Instrument {
   /** @override */
   static needs = ["first", "second", "frequencies"];
   /** @type {rotation.Sides} */
@@ -75,7 +75,7 @@ export class Rotor extends Instrument {
     pairs.append(html("p", { class: "hl-caption" }, says), this.circles, this.spread);
     const score = html("section", { class: "hl-main", "aria-label": "Score" });
     score.append(this.facts, this.chart, this.actual);
-    root.replaceChildren(this.sliders, html("div", { class: "hl-rotor" }, pairs, score));
+    root.replaceChildren(this.sliders, html("div", { class: "hl-rotation" }, pairs, score));
   }
 
   /**
@@ -350,4 +350,4 @@ function exponent(value) {
   return (value ? value.toExponential(0) : "0").replaceAll("-", "−");
 }
 
-export default partOf("rotation", Rotor);
+export default partOf("rotation", Rotation);

@@ -1,4 +1,4 @@
-"""What the rotor is sent: pairs of dimensions before rotation, and how fast they turn."""
+"""What the rotation is sent: pairs of dimensions before rotation, and how fast they turn."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -44,7 +44,7 @@ def render(view: View) -> None:
 
 
 def _settings(view: View) -> Settings:
-    """What is chosen inside the sketch."""
+    """What is chosen inside the digit pad."""
     return {
         "digit": int(state.number(DIGIT)),
         "drawing": state.value(DRAWING),

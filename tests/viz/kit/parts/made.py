@@ -64,7 +64,7 @@ def attention(head: int = 0) -> Part:
     return attention_part(stories_trace(TEXT), "a key", "stories", settings)
 
 
-def editor() -> Part:
+def mask_editor() -> Part:
     """A head and its mask."""
     trace = stories_trace(TEXT)
     base = causal(len(trace.tokens))
@@ -95,12 +95,12 @@ def writer() -> Part:
     return written(2, is_running=True)
 
 
-def rotor() -> Part:
+def rotation() -> Part:
     """Three pairs."""
     hands = np.ones((3, 2))
     frequencies = np.array([1.0, 0.1, 0.01])
-    rotation = Rotation("wave", hands, hands, frequencies, 1.0, 50, ("first", "second"))
-    return rotation_part("a key", rotation, {"first": 1, "second": 5})
+    pairs = Rotation("wave", hands, hands, frequencies, 1.0, 50, ("first", "second"))
+    return rotation_part("a key", pairs, {"first": 1, "second": 5})
 
 
 def forming_frames() -> Frames:
@@ -143,8 +143,8 @@ def circuit(**settings: object) -> Part:
 INSTRUMENTS = {
     "attention": attention,
     "sampling": writer,
-    "mask_editor": editor,
-    "rotation": rotor,
+    "mask_editor": mask_editor,
+    "rotation": rotation,
 }
 
 
@@ -159,7 +159,7 @@ def by_hand() -> Part:
     return by_hand_part("a key", EXAMPLES, EXAMPLES[0].settings)
 
 
-def pad() -> Part:
+def digit_pad() -> Part:
     """A picture of noise through a small untrained model."""
     pixels = np.random.default_rng(0).integers(0, 256, (6, 6)).astype(np.uint8)
     trace = capture_image(tiny_vision(image_size=6, patch_size=3), pixels / np.float32(255))

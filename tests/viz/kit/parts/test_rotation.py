@@ -1,4 +1,4 @@
-"""Protects the rotor on screen: its numbers follow the sliders and are the model's."""
+"""Protects the rotation on screen: its numbers follow the sliders and are the model's."""
 
 import math
 import re
@@ -23,15 +23,15 @@ def score(m: int, n: int) -> float:
     return float((turned[0] * turned[1].conj()).real.sum() / math.sqrt(40))
 
 
-def rotor() -> Part:
+def rotation() -> Part:
     """Twenty pairs, at two positions that the model itself had."""
     sides, actual = (FIRST, SECOND, FREQUENCIES), ActualScore(9, 2, score(9, 2))
-    rotation = Rotation("rope", *sides, math.sqrt(40), MOST, NAMES, actual)
-    return rotation_part("a key", rotation, {"first": 9, "second": 2})
+    shown = Rotation("rope", *sides, math.sqrt(40), MOST, NAMES, actual)
+    return rotation_part("a key", shown, {"first": 9, "second": 2})
 
 
 def test_numbers_follow_the_sliders(gallery: Gallery) -> None:
-    gallery.show(rotor(), 1200)
+    gallery.show(rotation(), 1200)
     shown = gallery.read()
     assert shown["numbers"]["score"] == pytest.approx(score(9, 2), abs=1e-12)
     assert shown["numbers"]["error"] <= 1e-12
@@ -47,7 +47,7 @@ def test_numbers_follow_the_sliders(gallery: Gallery) -> None:
 
 
 def test_moving_both_changes_nothing_but_the_angles(gallery: Gallery) -> None:
-    gallery.show(rotor(), 1200)
+    gallery.show(rotation(), 1200)
     before = gallery.read()
     share, whole, now = before["chart"]["traces"]
     distances = list(range(-MOST, MOST + 1))

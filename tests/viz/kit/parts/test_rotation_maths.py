@@ -1,4 +1,4 @@
-"""Protects the rotor: hands turn in the browser as RoPE and the waves turn them in the model."""
+"""Protects the rotation: hands turn in the browser as RoPE and the waves turn them in the model."""
 
 import math
 

@@ -166,14 +166,14 @@ def mass_in_words() -> str:
     return f"Cumulative mass by rank at this temperature. {cut}"
 
 
-# --- rotation, the pad, the strip -----------------------------------------------------------------
+# --- rotation, digit pad, strip -------------------------------------------------------------------
 
 FIRST = np.array([[1.0, 2], [3, -1], [0.5, 0.25]])
 SECOND = np.array([[0.75, -1], [2, 1.5], [-1, 4]])
 TURNS = np.array([1.0, 0.1, 0.01])
 
 
-def rotor() -> Part:
+def rotation() -> Part:
     """Three pairs, no two alike."""
     hands = Rotation("wave", FIRST, SECOND, TURNS, 2.0, 50, ("first", "second"))
     return rotation_part("a key", hands, {"first": 1, "second": 5})
@@ -199,14 +199,14 @@ def rounded(end: list[float]) -> list[Any]:
 
 
 @cache
-def pad() -> Part:
+def digit_pad() -> Part:
     """The same part each time: its picture is noise."""
-    return made.pad()
+    return made.digit_pad()
 
 
 def patch_weights() -> list[float]:
     """What the first head gives the patches from the third of them."""
-    return pad().shared["rows"].array[3][0, 0, 1:].tolist()
+    return digit_pad().shared["rows"].array[3][0, 0, 1:].tolist()
 
 
 WAYS = {"tokens": "Tokens", "embed": "E", "layer": "Attention", "end": "Next", "called": "next"}
@@ -245,7 +245,7 @@ PARTS = {
         part(lambda: made.circuit(edges=60)), nothing, lambda: {"curve": curve_in_words()}
     ),
     "digit_pad: an arrow key looks from the patch in the middle": Row(
-        part(pad),
+        part(digit_pad),
         keys("ArrowDown", "The picture under the weights"),
         lambda: {
             "title": "L0 H0, from patch 1,0",
@@ -268,7 +268,7 @@ PARTS = {
         lambda: {"cell": since()},
     ),
     "mask_editor: a cell that is hidden is told, and said": Row(
-        part(made.editor),
+        part(made.mask_editor),
         keys("Home Enter", "Pattern of L1 H2"),
         lambda: {
             "changed": "1 cell changed: “.” no longer attends to “The”.",
@@ -279,14 +279,14 @@ PARTS = {
         lambda: {"edits": "5-0"},
     ),
     "mask_editor: painting gives every cell the first one's state": Row(
-        part(made.editor, settings={"edits": "4-1"}),
+        part(made.mask_editor, settings={"edits": "4-1"}),
         paint,
         lambda: {"changed": Has("4 cells changed")},
         lambda: {"edits": "4-0.4-1.4-2.4-3"},
     ),
     "mask_editor: a token is never markup, and no number is said": Row(
         part(
-            made.editor,
+            made.mask_editor,
             settings={"edits": "3-1"},
             stream={"labels": [HOSTILE] * 6, "axis": ["x"] * 6},
             bars=[{"label": HOSTILE, "before": 0.5, "after": None}],
@@ -304,13 +304,13 @@ PARTS = {
         lambda: {"layer": "a"},
     ),
     "rotation: both are moved": Row(
-        part(rotor),
+        part(rotation),
         keys("ArrowRight ArrowRight", "Move both"),
         lambda: turned(3, 7),
         lambda: {"first": 3, "second": 7},
     ),
     "rotation: positions outside are brought inside, and no model's own score is said": Row(
-        part(rotor, settings={"first": 1000, "second": -3}),
+        part(rotation, settings={"first": 1000, "second": -3}),
         lambda gallery: expect(gallery.get_by_label("Move both")).to_be_disabled(),
         lambda: {"first": "50", "second": "0", "both": "50 and 0", "actual": None},
     ),

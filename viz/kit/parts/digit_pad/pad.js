@@ -28,7 +28,7 @@ export class Pad {
     this.drawn = drawn;
     this.done = done;
     this.node = html("canvas", {
-      class: "hl-sketch-canvas",
+      class: "hl-digit-pad-canvas",
       width: SIZE,
       height: SIZE,
       role: "img",

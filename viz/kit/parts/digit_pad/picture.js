@@ -38,11 +38,11 @@ export class Picture {
     this.look = look;
     this.image = svg("image", { style: "image-rendering: pixelated" });
     this.cells = svg("g");
-    this.frame = svg("rect", { class: "hl-sketch-query", fill: "none" });
+    this.frame = svg("rect", { class: "hl-digit-pad-query", fill: "none" });
     this.node = svg(
       "svg",
       {
-        class: "hl-sketch-picture",
+        class: "hl-digit-pad-picture",
         role: "img",
         "aria-label": "The picture under the weights of one row; arrow keys go from patch to patch",
         tabindex: "0",
@@ -75,7 +75,7 @@ export class Picture {
         ...place,
         width: patch,
         height: patch,
-        class: "hl-sketch-patch",
+        class: "hl-digit-pad-patch",
         onpointerenter: () => this.#go(i + 1),
       });
     });

@@ -21,7 +21,7 @@ export class Shipped {
     this.wrong = html("span");
     this.node = html(
       "div",
-      { class: "hl-sketch-shipped" },
+      { class: "hl-digit-pad-shipped" },
       html(
         "div",
         { class: "hl-row" },

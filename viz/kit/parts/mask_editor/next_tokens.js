@@ -3,11 +3,11 @@
 import { digits } from "../../dom.js";
 
 /** @import { TokenBars } from "../../marks/bars.js" */
-/** @import { EditorData } from "../mask_editor.js" */
+/** @import { MaskEditorData } from "../mask_editor.js" */
 
 /**
  * @param {TokenBars} list
- * @param {EditorData} data
+ * @param {MaskEditorData} data
  */
 export function drawNext(list, { bars, bars_title }) {
   const rows = bars.map(({ label, before, after }) => {

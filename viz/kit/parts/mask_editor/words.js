@@ -1,4 +1,4 @@
-// What the editor says of edits and of rows without a key, with labels as text.
+// What the mask editor says of edits and of rows without a key, with labels as text.
 
 import { digits, html } from "../../dom.js";
 

@@ -34,10 +34,10 @@ def _speeds(view: View) -> np.ndarray:
     return rotation_speeds(width, config.position_base)
 
 
-def _rotor(
+def _show_rotation(
     view: View, chosen: tuple[object, ...], at: tuple[int, int], rotation: Callable[..., Rotation]
 ) -> dict[str, int]:
-    """The rotor of two sides, and the positions they stand at.
+    """The rotation of two sides, and the positions they stand at.
 
     A person moves them in the browser; they are back `at` the first ones where what is `chosen`,
     or the sentence or the model, is another.
@@ -64,7 +64,7 @@ def rotation_of_waves(view: View) -> Numbers:
     rotation = partial(
         Rotation, kind="wave", first=upright, second=upright, divisor=1.0, names=names
     )
-    places = _rotor(view, (), (len(view.tokens) - 1, 0), rotation)
+    places = _show_rotation(view, (), (len(view.tokens) - 1, 0), rotation)
     pair, offset = len(speeds) // 4, places["first"] - places["second"]
     wave_formula(view, "model.positions.shift_waves")
     inspector.formula(
@@ -92,7 +92,7 @@ def rotation_of_scores(view: View) -> Numbers:
         names=(f"query “{labels[query]}”", f"key “{labels[key]}”"),
         actual=ActualScore(query, key, float(view.record.scores[view.head, query, key])),
     )
-    _rotor(view, (view.head_name, query, key), (query, key), rotation)
+    _show_rotation(view, (view.head_name, query, key), (query, key), rotation)
     wave_formula(view, "model.positions.rotate_pairs")
     here, shifted = (
         float(rope_scores(q, k, [query + far], [key + far], config.position_base)[0, 0])
