@@ -68,7 +68,7 @@ def _ends(question: Arrows) -> Tensor:
     return torch.stack([_beginning(question).expand_as(own), own]).clone()
 
 
-def _beginning(question: Question) -> Tensor:
+def _beginning(question: Arrows) -> Tensor:
     """The mean embedding of the vocabulary, (D,); of a picture that of a black one, (P + 1, D)."""
     model = question.model
     if is_picture(question.given):

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from model.analysis.circle import Circle
-from model.names import head_name
 from model.analysis.forming import Formed
+from model.names import head_name
 from model.sources.places import SNAPSHOT, snapshots
 from model.training.objectives import OBJECTIVES
 from model.training.runs import Frames, Run
