@@ -1,9 +1,11 @@
 """Commands run in this process, on one thread, with no request to anywhere."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -22,6 +24,17 @@ class Result:
     code: int
     out: list[str]
     err: list[str]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The JSON that it ends with."""
+        return json.loads(self.out[-1])
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The same of one that did what it was asked and had nothing to say beside it."""
+        assert (self.code, self.err) == (0, [])
+        return self.fields
 
 
 @pytest.fixture(autouse=True, scope="package")

@@ -48,7 +48,7 @@ def test_a_failed_check_is_exit_code_1(
         ["FAILED", "off"],
         ["FAILED", "odd"],
     ]
-    answer = json.loads(result.out[-1])
+    answer = result.fields
     assert (answer["checks_passed"], answer["failed"]) == (False, ["off", "odd"])
     assert answer["checks"]["odd"] == {"error": None, "bound": 1e-5}
 
@@ -59,8 +59,7 @@ def test_a_model_of_any_source_is_checked(
     """One without weights, tokenizer and logits: what its arrays say of themselves."""
     monkeypatch.setitem(table.SOURCES, "made-up", MadeUp())
     result = command(check, "--checkpoint", "made-up:two-streams")
-    assert (result.code, result.err) == (0, [])
-    answer = json.loads(result.out[-1])
+    answer = result.answer
     assert (answer["checkpoint"], answer["checks_passed"]) == ("two-streams", True)
     assert "scores = scale · q·kᵀ + bias, in float64" in answer["checks"]
     assert len(answer["checks"]) == len(result.out) - 1 == 6

@@ -1,9 +1,6 @@
-"""Protects `python -m model generate`: the text it prints, why it stopped, and what it refuses."""
+"""Protects `python -m model generate`: the text it prints, and why it stopped."""
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +9,7 @@ from model.decoding.beam import beam_search
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate as steps
 from model.sources import checkpoint
-from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.model.builders import tiny_checkpoint
 from tests.model.conftest import Command, Result
 
 PROMPT = "the cat"
@@ -33,8 +30,7 @@ def run(command: Command, folder: Path, **options: object) -> Result:
 
 def test_prints_the_text_and_then_json(command: Command, folder: Path) -> None:
     result = run(command, folder, max_new_tokens=5, temperature=0.5, top_k=7, top_p=0.9, seed=3)
-    assert (result.code, result.err) == (0, [])
-    answer = json.loads(result.out[-1])
+    answer = result.answer
     assert "\n".join(result.out[:-1]) == PROMPT + answer["continuation"]
     assert (answer["checkpoint"], answer["prompt"], answer["seed"]) == ("mine", PROMPT, 3)
     loaded = checkpoint.load(folder)
@@ -48,7 +44,7 @@ def test_prints_the_text_and_then_json(command: Command, folder: Path) -> None:
 
 def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> None:
     options = {"beam_width": 4, "max_new_tokens": 6, "length_penalty": 0.5}
-    answer = json.loads(run(command, folder, **options).out[-1])
+    answer = run(command, folder, **options).answer
     loaded = checkpoint.load(folder)
     prompt_ids, end_id = loaded.tokenizer.encode(PROMPT), loaded.tokenizer.end_id
     *_, last = beam_search(loaded.model, prompt_ids, end_ids={end_id}, **options)
@@ -59,28 +55,6 @@ def test_beams_find_the_winner_of_the_search(command: Command, folder: Path) -> 
 
 def test_sliding_goes_on_after_a_full_context(command: Command, folder: Path) -> None:
     options = {"temperature": 3, "max_new_tokens": 40}
-    answers = [
-        json.loads(run(command, folder, **options, slide=True, seed=seed).out[-1])
-        for seed in range(9)
-    ]
+    answers = [run(command, folder, **options, slide=True, seed=seed).answer for seed in range(9)]
     assert "context full" not in {answer["stopped"] for answer in answers}
     assert max(answer["new_tokens"] for answer in answers) > 23 - len(PROMPT)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"beam_width": 2, "slide": True}, "--beam-width goes with neither --greedy nor --slide"),
-        ({"beam_width": 2, "greedy": True}, "--beam-width goes with neither --greedy nor --slide"),
-        ({"greedy": True, "temperature": 0.5}, "--temperature is for sampling, not --greedy"),
-        ({"beam_width": 2, "top_p": 0.5}, "--top-p is for sampling, not --beam-width"),
-        ({"length_penalty": 1}, "--length-penalty is for beams; add --beam-width"),
-        ({"prompt": SENTENCE + SENTENCE}, "the prompt has 42 tokens; .* between 1 and 22"),
-    ],
-)
-def test_bad_input_gets_one_line(
-    options: dict[str, Any], message: str, command: Command, folder: Path
-) -> None:
-    result = run(command, folder, **options)
-    assert (result.code, result.out, len(result.err)) == (2, [], 1)
-    assert re.match(f"error: {message}", result.err[0])

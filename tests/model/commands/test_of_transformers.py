@@ -1,8 +1,6 @@
 """Protects the commands on folders of transformers: their numbers are those of the library."""
 
-import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +9,16 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
-from model.commands import ablate, attribute, check, generate, patch, survey, trace
+from model.commands import ablate, attribute, check, generate, patch, survey
 from model.decoding.filters import GREEDY
 from model.decoding.writing import write
 from model.sources.transformers import load
 from model.sources.untouched import check_untouched
 from model.survey.stored import read_survey
-from tests.model.adopted.families import build, saved, tokens
+from tests.model.adopted.families import saved, tokens
 from tests.model.adopted.gguf_files import written
 from tests.model.builders import edit_json
-from tests.model.conftest import Command, Result
+from tests.model.conftest import Command
 
 TEXT, OTHER = "the red ball gave the dog", "the blue ball gave the dog"
 
@@ -49,15 +47,10 @@ def plain(folder: Path) -> tuple[Any, Any, torch.Tensor]:
     return model.requires_grad_(False), tokenizer, tokenizer(TEXT, return_tensors="pt").input_ids
 
 
-def said(result: Result) -> dict:
-    assert (result.code, result.err) == (0, [])
-    return json.loads(result.out[-1])
-
-
 def test_a_run_is_compared_with_a_model_that_nothing_is_attached_to(
     folder: Path, command: Command
 ) -> None:
-    answer = said(command(check, "--checkpoint", folder, "--text", TEXT))
+    answer = command(check, "--checkpoint", folder, "--text", TEXT).answer
     assert any("with nothing of ours attached" in name for name in answer["checks"])
     loaded = load(folder, "cpu")
     loaded.model.token_table.data[:, 0] += 1
@@ -68,7 +61,7 @@ def test_a_run_is_compared_with_a_model_that_nothing_is_attached_to(
 def test_greedy_text_is_that_of_transformers(folder: Path, command: Command) -> None:
     model, tokenizer, ids = plain(folder)
     asked = ("--prompt", TEXT, "--greedy", "--max-new-tokens", 6)
-    answer = said(command(generate, "--checkpoint", folder, *asked))
+    answer = command(generate, "--checkpoint", folder, *asked).answer
     written = model.generate(ids, do_sample=False, max_new_tokens=6)[0]
     assert TEXT + answer["continuation"] == tokenizer.decode(written, skip_special_tokens=True)
     assert answer["new_tokens"] == len(written) - ids.shape[1]
@@ -96,7 +89,7 @@ def test_a_text_ends_at_any_of_its_ends_as_in_transformers(
     assert plain(folder)[0].generate(ids, **greedy, max_new_tokens=20)[0].tolist() == whole
     for way in (("--greedy",), ("--beam-width", 1)):
         asked = ("--prompt", OTHER, *way, "--max-new-tokens", 20)
-        answer = said(command(generate, "--checkpoint", folder, *asked))
+        answer = command(generate, "--checkpoint", folder, *asked).answer
         assert (answer["new_tokens"], answer["stopped"]) == (4, "end of text")
     opened = load(folder, "cpu")
     writing = write(opened.decoder, opened.end_ids, tuple(ids[0].tolist()), GREEDY)
@@ -112,14 +105,14 @@ def test_what_is_written_of_ids_without_a_token_has_names(tmp_path: Path, comman
     ids = own(OTHER, return_tensors="pt").input_ids
     written = plain(folder)[0].generate(ids, do_sample=False, max_new_tokens=8)[0, -8:].tolist()
     names = [f"⟨unused {i}⟩" for i in dict.fromkeys(written) if i >= len(own)]
-    continuation = json.loads(result.out[-1])["continuation"]
+    continuation = result.fields["continuation"]
     assert names and all(name in continuation for name in names)
     assert f"has no token for {len(names)} of the ids that were written" in result.err[0]
 
 
 def test_a_target_ends_where_the_context_does(tmp_path: Path, command: Command) -> None:
     folder = saved(tmp_path / "mine", "marian", forced_eos_token_id=None, eos_token_id=None)
-    answer = said(command(generate, "--checkpoint", folder, "--prompt", TEXT, "--greedy"))
+    answer = command(generate, "--checkpoint", folder, "--prompt", TEXT, "--greedy").answer
     assert (answer["new_tokens"], answer["stopped"]) == (47, "context full")
 
 
@@ -130,7 +123,7 @@ def test_rules_of_a_folder_that_choose_a_token_are_named(tmp_path: Path, command
     for given in ({}, rules):
         edit_json(folder / "generation_config.json", lambda fields, new=given: fields.update(new))
         result = command(generate, *asked)
-        written.append(json.loads(result.out[-1])["continuation"])
+        written.append(result.fields["continuation"])
         says = [f"note: its folder sets {', '.join(given)}, by which it writes: a token"]
         of_folder = [x.partition(" need not")[0] for x in result.err if "its folder" in x]
         assert of_folder == says[: len(given)]
@@ -140,7 +133,7 @@ def test_rules_of_a_folder_that_choose_a_token_are_named(tmp_path: Path, command
 
 def test_a_patch_is_asked_for_words_without_special_tokens(folder: Path, command: Command) -> None:
     asked = ("--text", TEXT, "--second", OTHER, "--answer", "ball", "--against", "dog")
-    answer = said(command(patch, "--checkpoint", folder, *asked))
+    answer = command(patch, "--checkpoint", folder, *asked).answer
     assert (answer["answer"], answer["against"]) == (" ball", " dog")
     model, tokenizer, ids = plain(folder)
     ball, dog = (tokenizer(f" {word}", add_special_tokens=False).input_ids for word in asked[5::2])
@@ -158,7 +151,7 @@ def test_a_survey_lies_where_it_is_asked_for(
     result = command(survey, *given, tmp_path / "a.txt")
     where = "beside a file in GGUF" if folder.is_file() else "into a folder of transformers"
     assert result.code == 2 and f"written {where} unasked; give --out FILE" in result.err[0]
-    said(command(survey, *given, tmp_path / "a.txt", "--out", tmp_path / "survey.json"))
+    assert command(survey, *given, tmp_path / "a.txt", "--out", tmp_path / "survey.json").answer
     assert sorted(folder.parent.rglob("*")) == before
     found = read_survey(tmp_path)
     assert found is not None and found.groups["decoder.attn"].strongest[0][0].text == TEXT
@@ -177,32 +170,12 @@ def test_what_is_off_with_a_model_is_said_beside_its_numbers(
     assert "not a plain sum" in result.err[-1], "zeros are made by any matrix"
 
 
-def _broken(folder: Path) -> None:
-    folder.mkdir()
-    (folder / "config.json").write_text("{")
-
-
-MAKE: dict[str, Callable[[Path], object]] = {
-    "bert": lambda folder: saved(folder, "bert"),
-    "t5": lambda folder: saved(folder, "t5"),
-    "bart": lambda folder: saved(folder, "bart", forced_eos_token_id=None),
-    "few rows": lambda folder: tokens().save_pretrained(saved(folder, vocab_size=200)),
-    "without tokenizer": lambda folder: build("gpt2").save_pretrained(folder),
-    "a file": Path.touch,
-    "empty": Path.mkdir,
-    "broken": _broken,
-}
-
-
-FEW_ROWS = "and the model has only 200; use the tokenizer that it was trained with"
-
-
 def test_a_mean_that_stands_in_is_said_to_be_without_special_tokens(
     folder: Path, command: Command
 ) -> None:
     """Whatever stands in the first token, which is one where a text starts with `<s>`."""
     off = ("--text", TEXT, "--way", "mean", "--off", "decoder.ffn.0")
-    answer = said(command(ablate, "--checkpoint", folder, *off))
+    answer = command(ablate, "--checkpoint", folder, *off).answer
     model, _, ids = plain(folder)
     n = ids.shape[1]
     start = int(folder.is_dir())
@@ -213,40 +186,3 @@ def test_a_mean_that_stands_in_is_said_to_be_without_special_tokens(
     )
     losses = torch.nn.functional.cross_entropy(model(ids).logits[0, :-1], ids[0, 1:])
     assert answer["loss_off"] == pytest.approx(float(losses), rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("kind", "asked", "line"),
-    [
-        ("bert", (generate, "--prompt", TEXT), "is no decoder: it does not say how a text goes on"),
-        (
-            "bert",
-            (attribute,),
-            "its logits are not a plain sum of what its heads and sublayers write",
-        ),
-        ("t5", (patch, "--second", OTHER), "its residual stream could not be followed"),
-        ("t5", (generate, "--prompt", TEXT), "most likely token here; add --greedy"),
-        ("t5", (generate, "--prompt", "", "--greedy"), "the text has 0 tokens; give at least 1"),
-        ("t5", (generate, "--prompt", TEXT, "--greedy", "--max-new-tokens", -2), "at least 1"),
-        (
-            "bart",
-            (generate, "--prompt", 9 * TEXT, "--greedy"),
-            "the model's context of 48 tokens; short",
-        ),
-        ("t5", (survey, "--out", "x.json"), "mine does not read one text alone, and of such"),
-        ("few rows", (generate, "--prompt", TEXT), FEW_ROWS),
-        ("few rows", (patch, "--text", TEXT, "--second", OTHER), FEW_ROWS),
-        ("few rows", (survey, "--out", "x.json", "--text-file", __file__), FEW_ROWS),
-        ("without tokenizer", (patch, "--second", OTHER), "has no tokenizer; put its tokenizer"),
-        ("a file", (ablate,), "give a folder with config.json, or one of "),
-        ("empty", (check,), "give a folder with config.json, or one of "),
-        ("broken", (trace, "--out", "x.npz"), "config.json is not valid JSON"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(
-    kind: str, asked: tuple, line: str, tmp_path: Path, command: Command
-) -> None:
-    MAKE[kind](tmp_path / "mine")
-    result = command(*asked, "--checkpoint", tmp_path / "mine")
-    *notes, told = result.err
-    assert result.code == 2 and line in told and all(x.startswith("note: ") for x in notes)

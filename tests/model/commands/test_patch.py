@@ -1,6 +1,5 @@
-"""Protects `python -m model patch`: JSON last, every cell a run, each refusal one line."""
+"""Protects `python -m model patch`: JSON last, and every cell a run."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +18,14 @@ from tests.model.builders import (
 from tests.model.conftest import Command
 
 OTHER = SENTENCE.replace("cat", "tat")
-A_CAT = ("--checkpoint", "stories", "--text", "A cat.", "--second")
 
 
 def test_the_last_line_has_every_grid(tmp_path: Path, command: Command) -> None:
     folder = tiny_checkpoint(tmp_path / "mine")
     asked = ("--answer", "t", "--against", "m", "--into", "first", "--metric", "logit")
-    result = command(patch, "--checkpoint", folder, "--text", SENTENCE, "--second", OTHER, *asked)
-    assert (result.code, result.err) == (0, [])
-    answer = json.loads(result.out[-1])
+    answer = command(
+        patch, "--checkpoint", folder, "--text", SENTENCE, "--second", OTHER, *asked
+    ).answer
     loaded = checkpoint.load(folder, "cpu")
     ids, other = (loaded.tokenizer.encode(text) for text in (SENTENCE, OTHER))
     (t,), (m,) = loaded.tokenizer.encode("t"), loaded.tokenizer.encode("m")
@@ -55,9 +53,7 @@ def test_a_translation_is_patched_in_either_stack(
     folder = tiny_translation_checkpoint(tmp_path / "mine")
     words = ("--text", "abc", "--second", "adc", "--target", "xy", "--stack", stack)
     asked = ("--answer", "t", "--against", "m")
-    result = command(patch, "--checkpoint", folder, *words, *asked)
-    assert (result.code, result.err) == (0, [])
-    answer = json.loads(result.out[-1])
+    answer = command(patch, "--checkpoint", folder, *words, *asked).answer
     assert answer["target"] == ["<|startoftext|>", "x", "y"]
     assert (answer["position"], answer["stack"]) == (2, stack)
     grid = shares(answer, "resid_pre")
@@ -68,9 +64,7 @@ def test_a_translation_is_patched_in_either_stack(
 
 def test_a_translation_is_asked_where_both_part(command: Command) -> None:
     words = ("--text", "A man rides a bicycle.", "--second", "A man rides a horse.")
-    result = command(patch, "--checkpoint", "translate", *words)
-    assert result.code == 0
-    answer = json.loads(result.out[-1])
+    answer = command(patch, "--checkpoint", "translate", *words).answer
     assert answer["target"][:3] == ["<|startoftext|>", " Ein", " Mann"]
     assert answer["of_source"] > 0 > answer["of_base"]
     assert shares(answer, "resid_pre")[0].argmax() == answer["first"].index(" bicycle")
@@ -78,51 +72,21 @@ def test_a_translation_is_asked_where_both_part(command: Command) -> None:
 
 def test_a_blank_is_hidden_in_both(command: Command) -> None:
     words = ("--text", "Tom gave the dog a bone.", "--second", "Tom gave the cat a bone.")
-    result = command(patch, "--checkpoint", "blank", *words, "--blank", 5)
-    answer = json.loads(result.out[-1])
+    answer = command(patch, "--checkpoint", "blank", *words, "--blank", 5).answer
     assert answer["first"][5] == answer["second"][5] == "[MASK]"
     grid = shares(answer, "resid_pre")
     assert grid.shape == (6, 7)
     assert grid[0].tolist() == [0, 0, 0, 1, 0, 0, 0], "the word that differs gives all of it"
-    result = command(patch, "--checkpoint", "blank", *words, "--blank", 9)
-    assert result.code == 2
-    assert "token 9 is to be a blank but the text has 7 tokens" in result.err[0]
 
 
 def test_the_class_of_a_picture_is_asked(tmp_path: Path, command: Command) -> None:
     small = tiny_vision(image_size=28, patch_size=14, n_classes=10)
     checkpoint.save(tmp_path / "small", small, None)
     words = ("--checkpoint", tmp_path / "small", "--image", "assets/digits.npz", "--second", 1)
-    answer = json.loads(command(patch, *words, "--answer", "7", "--against", "5").out[-1])
+    answer = command(patch, *words, "--answer", "7", "--against", "5").answer
     assert (answer["first"], answer["second"]) == (0, 1)
     assert (answer["answer"], answer["against"]) == ("7", "5")
     grid = shares(answer, "resid_pre")
     assert grid.shape == (2, 5)
     assert grid[0, 0] == 0, "the class token is the same in both"
     assert shares(answer, "z").shape == (2, 3)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--checkpoint", "digits", "--second", "1"), "give it --image FILE.npz"),
-        (
-            ("--checkpoint", "digits", "--image", "assets/digits.npz", "--second", "1",
-             "--answer", "seven"),
-            "'seven' is not one token of digits; give one, or its id",
-        ),
-        (("--checkpoint", "stories", "--second", "A cat."), "takes a text; give it --text"),
-        (("--checkpoint", "stories", "--text", "A cat."), "give --second"),
-        ((*A_CAT, "A"), "and the end"),
-        ((*A_CAT, "A dog.", "--answer", "cats and"), "'cats and' is not one token of stories"),
-        (
-            ("--checkpoint", "translate", "--text", "A man.", "--second", "A big man."),
-            "they part at “man” and “big”",
-        ),
-    ],
-)  # fmt: skip
-def test_each_refusal_is_one_line(words: tuple[str, ...], said: str, command: Command) -> None:
-    result = command(patch, *words)
-    assert result.code == 2
-    (line,) = result.err
-    assert said in line
