@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.analysis.metrics import Metric, telling_tokens
-from model.analysis.patching import Pair
-from model.analysis.paths.circuit import Circuit
-from model.analysis.paths.terms import paths
 from model.capture import capture
 from model.tap import Editor
 from model.trace import Trace
 from tests.model.builders import set_head, set_weight, softmax
 from tests.screen import DRAWN, PLACE, TOM, drawn, query, settle, settling, visit
 from tests.viz.builders import stories, stories_trace
+from tests.viz.pages.experiments.test_circuit import by_hand
 from viz.digits import digits
 
 GIRL = "The girl lost the ball, so"
@@ -94,12 +91,7 @@ def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> No
 def test_an_edge_of_a_circuit_is_cut_and_let_go(page: Page) -> None:
     visit(page, page="Circuit", sentence=GIRL, second=GIRL.replace("girl", "boy"))
     finish(page)
-    first, second = (stories_trace(x) for x in (GIRL, GIRL.replace("girl", "boy")))
-    asked = telling_tokens(first.logits[-1], second.logits[-1])
-    metric = Metric("difference", len(first.tokens) - 1, *asked)
-    ids = [x.ids.tolist() for x in (first, second)]
-    found = Circuit(paths(Pair(stories().decoder, *ids, metric)))
-    found.finish()
+    found = by_hand(GIRL, GIRL.replace("girl", "boy"))
     largest = np.abs(found.strongest.exact).argmax()
     lost, of = found.strongest.exact[largest], found.paths.whole
     page.locator(".hl-edges button").first.click()

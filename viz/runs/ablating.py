@@ -31,7 +31,6 @@ from model.analysis.ablation import (
 )
 from model.analysis.branching import values_of
 from model.analysis.exact import Filling
-from model.analysis.interventions import Given
 from model.analysis.means import averaged, mean_over, ordinary, surveyed_values
 from model.architectures.base import Transformer
 from model.device import one_thread
@@ -63,7 +62,7 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
 def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
     names = KEPT if has_arrows else KEPT - {"pattern"}  # patterns are large
-    return values_of(model_of(handle), _given(_run.trace), names)
+    return values_of(model_of(handle), _run.trace.given, names)
 
 
 @kept
@@ -118,10 +117,6 @@ def _own(handle: ModelHandle, run: Run, way: str, has_arrows: bool) -> Mapping[s
 def mean_of(handle: ModelHandle, run: Run) -> str:
     """Of how many tokens the mean is that stands in for a part, in words."""
     return mean_over(run.trace, ordinary(run.trace, runs.runnable(handle).special_ids))
-
-
-def _given(trace: Trace) -> Given:
-    return trace.given
 
 
 def _arguments(trace: Trace) -> tuple[Any, ...]:
@@ -190,7 +185,7 @@ def ranking(
     whole: the mean loss with nothing off.
     """
     with one_thread():
-        filling = single_costs(model_of(handle), _given(run.trace), parts, targets, whole)
+        filling = single_costs(model_of(handle), run.trace.given, parts, targets, whole)
     return Ranking(list(parts), filling)
 
 
@@ -229,7 +224,7 @@ def pruning(handle: ModelHandle, run: Run, targets: Targets) -> Pruning:
     """Begin to prune heads greedily; nothing runs before `advance`."""
     parts = heads(handle, run)
     at_once = _rows_at_once(run.trace)
-    return Pruning(len(parts), pruned(model_of(handle), _given(run.trace), parts, targets, at_once))
+    return Pruning(len(parts), pruned(model_of(handle), run.trace.given, parts, targets, at_once))
 
 
 def _rows_at_once(trace: Trace) -> int:

@@ -54,6 +54,8 @@ def test_a_line_is_an_edge_of_the_strongest(k: int, gallery: Gallery) -> None:
     shown = drawn(gallery, circuit(edges=k))
     k = max(size for size in found.curve.sizes if size <= k)
     assert shown["number"] == str(k)
+    heads = {f"L{one[5]} H{one[7]}" for one in shown["nodes"] if one.startswith("head")}
+    assert {name for name in shown["names"] if name.startswith("L")} <= heads
     edges, effects = found.strongest.edges[:k].tolist(), found.strongest.exact
     whole = on_ways(found.all.edges[:k], N_HEADS)
     n_drawn, folded = 0, {name for name in shown["nodes"] if "-" in name.split("@")[0][4:]}
