@@ -129,15 +129,19 @@ def csv_rows(data: bytes) -> list[list[str]]:
 
 
 @cache
+def shipped(name: str) -> Checkpoint:
+    """A shipped model, on the device the app takes by default."""
+    return checkpoint.load(name)
+
+
 def stories() -> Checkpoint:
-    """The shipped model, on the device the app takes by default."""
-    return checkpoint.load("stories")
+    """The one that the app opens with."""
+    return shipped("stories")
 
 
-@cache
 def scheme_model(scheme: str) -> Checkpoint:
-    """The shipped model of a position scheme, on the device the app takes by default."""
-    return checkpoint.load(f"positions-{scheme}")
+    """That of a position scheme."""
+    return shipped(f"positions-{scheme}")
 
 
 def trace_of(loaded: Checkpoint, text: str) -> Trace:

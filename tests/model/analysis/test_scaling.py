@@ -13,6 +13,15 @@ def test_kaplan_at_one_pf_day_is_its_table() -> None:
     assert chosen(LAWS["kaplan"], 8.64e19).size == pytest.approx(1.3e9)
 
 
+def test_gopher_s_compute_pays_for_the_sizes_that_are_published() -> None:
+    """Hoffmann et al. 2022, fig. 2 and 3; Besiroglu et al. 2024: about 20 tokens a parameter."""
+    found = {name: chosen(law, 5.76e23) for name, law in LAWS.items()}
+    assert found["envelope"].size == pytest.approx(67e9, rel=0.01)
+    assert found["profiles"].size == pytest.approx(63e9, rel=0.01)
+    assert found["kaplan"].tokens < found["kaplan"].size
+    assert 15 < found["refitted"].tokens / found["refitted"].size < 25
+
+
 @pytest.mark.parametrize("law", [PRINTED, REFITTED])
 def test_no_other_size_does_better_at_equal_compute(law: Parametric) -> None:
     best = float(law.best_size(np.array(1e22)))

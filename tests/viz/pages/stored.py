@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.apps import TOM, charts, open_page, told
 from tests.viz.builders import PAGES, csv_rows
+from tests.viz.pages.handed import Address
+from tests.viz.pages.handed.table import TABLE
 from viz import studio
 from viz.frame import inspector
 from viz.frame.view import View
@@ -22,9 +24,8 @@ from viz.pages.ideas import positions
 FILE = Path(__file__).parent / "stored.txt"
 SCHEME, FILLING = "positions-rope", ("Ablation", "Circuit", "Explanation", "Patching")
 ROUNDING = 1e-3  # what is smaller may be another number elsewhere
-Opened = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its address
-PLAIN: list[Opened] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
-VIEWS: list[Opened] = [
+PLAIN: list[Address] = [(page, (("model", SCHEME), ("sentence", "Tom ran."))) for page in PAGES]
+SCENES: list[Address] = [
     *((page.title, (("scene", scene),)) for page in studio.PAGES for scene in [*page.scenes][1:]),
     ("Attention", (("view", "compare"), ("against", "sentence"), ("second", "Sam had a ball."))),
     *(
@@ -36,10 +37,18 @@ VIEWS: list[Opened] = [
 ]
 
 
+def _scene_of(of: Address) -> tuple[str, str | None, str | None]:
+    page, query = of
+    return page, dict(query).get("scheme"), dict(query).get("scene")
+
+
+IN_TABLE = set(map(_scene_of, TABLE))
+VIEWS: list[Address] = [*TABLE, *(of for of in SCENES if _scene_of(of) not in IN_TABLE)]
+
 FILES: dict[str, list[str]] = {}  # what the page that was opened last offers of its own
 
 
-def opened(of: Opened) -> AppTest:
+def opened(of: Address) -> AppTest:
     """A page as it is opened to be compared with what is stored."""
     page, query = of
     FILES.clear()
@@ -66,14 +75,16 @@ def _cell(text: str) -> str:
         return text
 
 
-def name_of(of: Opened) -> str:
+def name_of(of: Address) -> str:
     """A page with what is in its address, but for the sentence."""
     page, query = of
-    rest = [f"{name}={value}" for name, value in query if name not in ("sentence", "second")]
+    rest = [
+        f"{name}={value}" for name, value in query if name not in ("sentence", "source", "second")
+    ]
     return " ".join([page, *(rest if rest != [f"model={SCHEME}"] else [])])
 
 
-def described(of: Opened, app: AppTest) -> str:
+def described(of: Address, app: AppTest) -> str:
     """Its charts: what they are called and say; nothing of numbers and tokens."""
     found = [f"  told: {_rounded(text)}" for text in told(app)]
     found += [line for sent in charts(app) for line in _lines(sent, of[0] in FILLING)]

@@ -26,6 +26,7 @@ from tests.model.adopted.families import (
 from tests.viz.apps import chart, checks_shown, control, facts, lesson, lines, open_page, picked
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.generate.test_next_token import press, write_out
+from tests.viz.pages.handed import Address, at, in_words, text_of
 from tests.viz.pages.look_inside.test_tokens import cards
 from viz import runs
 from viz.charts import figure
@@ -93,68 +94,85 @@ OF_DECODERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("page", [x.title for x in PAGES if x.title not in OF_DECODERS])
-def test_a_page_serves_a_decoder_of_transformers_or_says_why_not(page: str) -> None:
-    app = open_page(page, model="some-llama", sentence=TEXT)
-    assert lines(app, "error") == []
-    assert control(app, "model") == "some-llama"
-    is_another = any("does not apply to some-llama" in line for line in lines(app, "note"))
-    assert is_another == (page in {"Masked language model", "Translation", "Vision"})
+DOG, OF_OTHERS = "the red dog", ("Masked language model", "Translation", "Vision")
+NOT_SAID = ("does not apply to", "were not found", "has no token for the end of a text")
+SUM = "The layers of this model differ in their sizes: the bytes are their sum."
+MLP, NEURONS = "% of the sum of all squares", "The neurons of this MLP were not found."
+NO_END = "letters has no token for the end of a text"
 
 
-@pytest.mark.parametrize(
-    ("page", "model", "why"),
-    [
-        ("Home", "bert-labels", ""),
-        ("Ablation", "bert-labels", "it has no head that predicts, neither words nor classes."),
-        ("Home", "some-lfm", "from L0 on, layer 1 of its 3."),
-        ("KV cache", "some-lfm", "it keeps more of earlier tokens than their keys and values."),
-        ("KV cache", "some-deepseek", ""),
-    ],
-)
-def test_what_a_model_cannot_do_is_a_line(page: str, model: str, why: str) -> None:
-    app = open_page(page, model=model, sentence="the red dog")
-    assert lines(app, "error") == []
-    assert why in "".join(lines(app, "note"))
-    is_sum = "The layers of this model differ in their sizes: the bytes are their sum."
-    assert (is_sum in [x.value for x in app.caption]) == (model == "some-deepseek")
+def block(model: str, scene: str) -> Address:
+    """A scene of the lesson on a block."""
+    return at("Transformer block", model=model, layer="1", scene=scene)
 
 
-@pytest.mark.parametrize(
-    ("model", "formula", "said"),
-    [
-        ("gemma", r"\mathrm{norm}(\mathrm{attention}(\mathrm{norm}(x)))", "in 2 of 3 layers"),
-        ("neox", r"(x)) + \mathrm{FFN}(\mathrm{norm}(x))", "beside attention: both read the same"),
-        ("some-smollm", r"\mathrm{norm}(x)", "RoPE on queries and keys in 1 of 3 layers"),
-    ],
-)
-def test_the_diagram_says_how_a_block_is_built(model: str, formula: str, said: str) -> None:
-    app = open_page("Diagram", model=model, sentence=TEXT)
-    assert any(formula in found.value for found in app.latex)
-    assert any(said in found.proto.body for found in app.get("html"))
+# An address, and words that stand there; of NOT_SAID only what is among them.
+SHOWN: list[tuple[Address, list[str]]] = [
+    *((at(x.title, model="some-llama"), []) for x in PAGES
+      if x.title not in (*OF_DECODERS, *OF_OTHERS)),
+    *((at(page, model="some-llama"), ["does not apply to some-llama"]) for page in OF_OTHERS),
+    *((at(page, model="some-bert", sentence=DOG), [])
+      for page in ("Home", "Attention", "Heads", "Masked language model", "Patching")),
+    *((at(page, model=model, sentence=text), []) for page in ("Home", "Tokens")
+      for model, text in (("esm", "MKTV"), ("bertweet", "the red thd"))),
+    *((at(page, model="some-dino"), []) for page in ("Home", "Attention")),
+    (at("Ablation", model="some-dino"), ["LABEL_"]),
+    (at("Tokens", model="some-dino"), ["Tokens does not apply to some-dino: it has no vocabulary"]),
+    (at("Tokens", model="some-llama", sentence=""), []),
+    (at("Home", model="bert-labels", sentence=DOG), []),
+    (at("Ablation", model="bert-labels", sentence=DOG),
+     ["does not apply to", "it has no head that predicts, neither words nor classes."]),
+    (at("Home", model="some-lfm", sentence=DOG), ["from L0 on, layer 1 of its 3."]),
+    (at("KV cache", model="some-lfm", sentence=DOG),
+     ["does not apply to", "it keeps more of earlier tokens than their keys and values."]),
+    (at("KV cache", model="some-deepseek", sentence=DOG), [SUM]),
+    (at("Heads", model="some-deepseek", sentence="red"),
+     ["A token alone has nothing to choose from"]),
+    (at("Diagram", model="gemma"),
+     [r"\mathrm{norm}(\mathrm{attention}(\mathrm{norm}(x)))", "in 2 of 3 layers"]),
+    (at("Diagram", model="neox"),
+     [r"(x)) + \mathrm{FFN}(\mathrm{norm}(x))", "beside attention: both read the same"]),
+    (at("Diagram", model="some-smollm"),
+     [r"\mathrm{norm}(x)", "RoPE on queries and keys in 1 of 3 layers"]),
+    (block("gemma", "norms"), ["this model is neither."]),
+    (block("neox", "norms"), ["this model is neither."]),
+    (block("sunk", "norms"), ["this model is pre-norm."]),
+    (block("gemma", "neurons"), [MLP]),
+    (block("neox", "neurons"), [MLP]),
+    (block("sunk", "neurons"), [NEURONS]),
+    (at("Masks", model="letters", sentence="a red fox", mask="padding"), []),
+    (at("Masks", model="letters", sentence="a red fox", scene="padding"), [NO_END]),
+    (at("Masks", model="letters", sentence="a red fox", scene="shift"), [NO_END]),
+    (at("Masks", model="lacks-a-byte", sentence=LONG, scene="padding", side="left", second=TEXT),
+     ["and this model counts positions from the"]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("model", "steps", "is_placed", "has_function"),
-    [
-        ("gemma", "stream norm attention norm sum norm MLP norm sum", False, True),
-        ("neox", "stream norm attention sum norm MLP sum", False, True),
-        ("sunk", "stream norm attention sum norm MLP sum", True, False),
-    ],
-)
-def test_the_block_has_the_steps_that_were_found(
-    model: str, steps: str, is_placed: bool, has_function: bool
+@pytest.mark.parametrize("case", SHOWN, ids=in_words)
+def test_a_page_shows_a_model_of_transformers_and_says_what_it_lacks(
+    case: tuple[Address, list[str]],
 ) -> None:
-    at = {"model": model, "sentence": TEXT, "layer": "1"}
-    app = open_page("Transformer block", **at)
+    (page, query), words = case
+    app = open_page(page, **{"sentence": TEXT} | dict(query))
+    text = text_of(app)
+    assert lines(app, "error") == []
+    assert control(app, "model") == dict(query)["model"]
+    assert [x for x in words if x not in text] == []
+    assert [x for x in NOT_SAID if x in text and not any(x in word for word in words)] == []
+
+
+@pytest.mark.parametrize(
+    ("model", "steps"),
+    [
+        ("gemma", "stream norm attention norm sum norm MLP norm sum"),
+        ("neox", "stream norm attention sum norm MLP sum"),
+        ("sunk", "stream norm attention sum norm MLP sum"),
+    ],
+)
+def test_the_block_has_the_steps_that_were_found(model: str, steps: str) -> None:
+    app = open_page("Transformer block", model=model, sentence=TEXT, layer="1")
     assert lines(app, "error") == []
     assert [x.split(" ")[1] for x in chart(app, "block-steps").data[0]["y"]] == steps.split(" ")
-    norms = lesson(open_page("Transformer block", scene="norms", **at))
-    assert f"this model is {'pre-norm' if is_placed else 'neither'}." in norms
-    app = open_page("Transformer block", scene="neurons", **at)
-    not_found = "The neurons of this MLP were not found."
-    assert (not_found in lines(app, "note")) != has_function
-    assert ("% of the sum of all squares" in lesson(app)) == has_function
 
 
 def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,27 +240,6 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
         assert what in lesson(app)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "Home",
-        "Attention",
-        "Heads",
-        "Masked language model",
-        "Patching",
-    ],
-)
-def test_a_page_serves_an_encoder_of_transformers(page: str) -> None:
-    app = open_page(page, model="some-bert", sentence="the red dog")
-    assert lines(app, "error") == [] and picked(app, "model") == "some-bert"
-
-
-def test_of_one_token_no_head_is_measured() -> None:
-    app = open_page("Heads", model="some-deepseek", sentence="red")
-    assert lines(app, "error") == []
-    assert lines(app, "note")[-1].startswith("A token alone has nothing to choose from")
-
-
 def test_one_limit_of_tokens_is_called_by_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,26 +283,6 @@ def test_tokens_opens_where_a_byte_has_no_token(model: str, read: str) -> None:
     assert any(f"reads the sentence as “the caf{read} ball”" in x for x in lines(app, "note"))
 
 
-@pytest.mark.parametrize(("model", "text"), [("esm", "MKTV"), ("bertweet", "the red thd")])
-@pytest.mark.parametrize("page", ["Home", "Tokens"])
-def test_a_page_serves_a_tokenizer_of_python(page: str, model: str, text: str) -> None:
-    assert lines(open_page(page, model=model, sentence=text), "error") == []
-
-
-@pytest.mark.parametrize("shown", ["kinds", "padding", "shift"])
-def test_masks_open_or_say_that_there_is_no_end_of_a_text(shown: str) -> None:
-    app = open_page("Masks", scene=shown, model="letters", sentence="a red fox", mask="padding")
-    assert lines(app, "error") == []
-    said = any("letters has no token for the end of a text" in x for x in lines(app, "note"))
-    assert said == (shown in ("padding", "shift"))
-
-
-def test_what_counts_from_the_start_is_not_said_to_be_the_causal_mask() -> None:
-    given = {"scene": "padding", "side": "left", "second": TEXT, "sentence": LONG}
-    app = open_page("Masks", model="lacks-a-byte", **given)
-    assert "and this model counts positions from the" in lesson(app)
-
-
 @pytest.mark.parametrize(("model", "start"), [("short-started", "<s>"), ("short", "")])
 def test_that_a_start_token_was_dropped_is_said(model: str, start: str) -> None:
     asked = {"sentence": 40 * " red", "full": "slide", "mode": "greedy", "new_tokens": "16"}
@@ -316,11 +293,6 @@ def test_that_a_start_token_was_dropped_is_said(model: str, start: str) -> None:
     assert "The full context dropped its older half" in note
     said = f" {start}, which begins every text of this model, was dropped too; it goes on without"
     assert (said in note, "which begins every" in note) == (bool(start), bool(start))
-
-
-def test_tokens_has_no_tree_where_a_text_is_empty() -> None:
-    app = open_page("Tokens", model="some-llama", sentence="")
-    assert lines(app, "error") == [] and not app.get("plotly_chart")
 
 
 def test_home_shows_a_model_that_gives_no_words() -> None:
@@ -343,18 +315,6 @@ def test_home_shows_what_an_encoder_decoder_of_transformers_writes() -> None:
     target = runs.run(runs.handle_of("some-marian", "cpu"), TEXT).trace.ids.tolist()
     assert (spec["goal"], spec["came"]) == ("written", target[1:])
     assert [band["name"] for band in spec["bands"]] == ["encoder", "decoder"]
-
-
-@pytest.mark.parametrize("page", ["Home", "Attention", "Ablation", "Tokens"])
-def test_a_page_serves_a_model_of_pictures_of_transformers(page: str) -> None:
-    app = open_page(page, model="some-dino")
-    assert lines(app, "error") == [] and control(app, "model") == "some-dino"
-    if page == "Ablation":
-        assert facts(app)["most likely, with its probability"].startswith("LABEL_")
-    notes = "".join(lines(app, "note"))
-    assert ("Tokens does not apply to some-dino: it has no vocabulary" in notes) == (
-        page == "Tokens"
-    )
 
 
 @pytest.mark.parametrize("page", ["Home", "Attention", "Ablation"])

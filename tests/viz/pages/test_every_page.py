@@ -26,6 +26,8 @@ from tests.viz.builders import (
     stories_trace,
 )
 from tests.viz.pages import stored
+from tests.viz.pages.handed import Address, assert_handed_on
+from tests.viz.pages.handed.table import TABLE
 from viz.frame.symbols import keys_in, meanings
 from viz.labels import token_labels
 from viz.runs import Run
@@ -44,7 +46,7 @@ def _new_objects_alone() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("of", stored.PLAIN, ids=stored.name_of)
-def test_every_page_opens_with_another_model_than_the_first(of: stored.Opened) -> None:
+def test_every_page_opens_with_another_model_than_the_first(of: Address) -> None:
     app = stored.opened(of)
     assert lines(app, "error") == []
     for table in checks_shown(app)[:1]:
@@ -55,16 +57,19 @@ def test_every_page_opens_with_another_model_than_the_first(of: stored.Opened) -
     assert_holds_no_run(app)
 
 
-def assert_charts_are_named(of: stored.Opened, app: AppTest) -> None:
+def assert_charts_are_named(of: Address, app: AppTest) -> None:
     """What the page hands to its charts is what is stored."""
     name = stored.name_of(of)
     assert stored.described(of, app) == stored.stored().get(name, f"== {name}")
 
 
 @pytest.mark.parametrize("of", stored.VIEWS, ids=stored.name_of)
-def test_views_with_runs_of_their_own_hold_none(of: stored.Opened) -> None:
+def test_every_view_hands_on_what_is_stored_and_what_is_worked_out(of: Address) -> None:
     app = stored.opened(of)
+    assert lines(app, "error") == []
     assert_charts_are_named(of, app)
+    if of in TABLE:
+        assert_handed_on(app, TABLE[of]())
     assert_holds_no_run(app)
 
 

@@ -1,189 +1,206 @@
-"""Protects what pages say of the model that runs: with another config the words are others."""
+"""Protects the lines that pages say: at an address, and of a model with another config."""
 
-import html
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.model.builders import GROUPED, SENTENCE, tiny_checkpoint
-from tests.viz.apps import captions, lines, open_page
+from tests.viz.apps import TOM, lines, open_page
 from tests.viz.builders import latex_numbers
+from tests.viz.pages.handed import Address, at, in_words, text_of
 from viz.kit.growth import Growth
 
+LONG = " ".join(["The old bear walked up the hill and saw the moon."] * 13)
+SHORT = "The dog ran."
+UNIT = "1,0;0,1;1,1|1,0;0,1;1,1|1,0;0,1;1,1|"
+PAIRS = {"model": "positions-alibi"}
+NO_EXAMPLE = "Showing the first example."
+FEW = "Two tokens or more are needed to change places; this has {}. Shown is still “dog bites man”."
 
-def opened(shelf: Path, page: str, /, config: dict[str, object], **query: str) -> AppTest:
-    """A page on a small model of this config."""
-    tiny_checkpoint(shelf / "tiny", **config)
-    return open_page(page, sentence=SENTENCE, **query)
+# An address on the shipped models, and words that stand there.
+LINES: list[tuple[Address, list[str]]] = [
+    (at("Home", model="translate", source="A dog runs."),
+     ["12 attention layers (4 in the encoder, 4 + 4 in the decoder) of 4 heads"]),
+    (at("Embeddings and similarity", scene="vectors", vectors="0,0,1.5,2.5,1.5"),
+     ["the cosine is none, since a vector of length 0 has no direction"]),
+    (at("Embeddings and similarity", model="blank", sentence="Two children play."),
+     ["one table here (tied)", "most like that of “children”."]),
+    (at("Embeddings and similarity", model="translate", source="Two children play."),
+     ["LayerNorm, which takes off the mean and divides by the deviation, comes"]),
+    (at("Attention by hand"), ["add up to 1, here 0.67, 0.33, and"]),
+    (at("Attention by hand", hand_cells=UNIT, hand_masking="causal", hand_scaled="no"),
+     ["the scores of the first query are 1.00, 0, 1.00.", "add up to 1, here 1.00, 0, 0, and"]),
+    (at("Attention by hand", hand_cells="1,x|1|1|"),
+     ["Q row 1, column 2: “x” is not a number.", NO_EXAMPLE]),
+    (at("Attention by hand", hand_cells="<b>|1|1|"),
+     ["Q row 1, column 1: “<b>” is not a number.", NO_EXAMPLE]),
+    (at("Attention by hand", hand_cells="1|1|1|", hand_heads="2"),
+     ["1 of Q's columns cannot be split among 2 heads", NO_EXAMPLE]),
+    (at("Multi-head attention", model="translate", scene="cuts"), ["65,536"]),  # 4 · 128²
+    (at("Order", order_text=" "), [FEW.format(0)]),
+    (at("Order", order_text="a"), [FEW.format(1)]),
+    (at("Order", order_text="the dog " * 150),
+     [" tokens, more than the model's context of 256 tokens: the last "]),
+    (at("Order", model="positions-none"),
+     ["Of the running model, the rows put back differ by at most"]),
+    (at("Order", model="positions-none", scene="running"),
+     ["the running model (no positions)", "its mask alone"]),
+    (at("Kernels", smoothing="boxcar", width="0.05", asked_at="0.5"),
+     ["there is none, since no point is within a width of 0.05."]),
+    (at("Kernels", smoothing="boxcar", scene="houses", house="140,5"),
+     ["By the boxcar kernel nothing, since no house is within 5 m²;"]),
+    (at("Kernels", scene="model", **PAIRS), ["goes without the bias added to its scores"]),
+    (at("Kernels", scene="additive", **PAIRS), ["goes without the bias added to its scores"]),
+    (at("Cheaper attention", scene="times"),
+     ["Figure times does not exist here; showing What is lost."]),
+    (at("Masks", scene="padding", second=""), ["Type a second sentence"]),
+    (at("Masks", scene="padding", second=TOM), ["no padding is needed"]),
+    (at("Masks", scene="padding", second=SHORT, side="right"),
+     ["0% of their attention, with a padding mask or without one", "causal mask alone keeps"]),
+    (at("Masks", mask="padding", sentence=LONG, model="positions-learned"),
+     ["no room for pad tokens"]),
+    (at("Positional encoding", scene="bias", sentence="Tom", **PAIRS),
+     ["at a distance of 0. The bias is 0 there."]),
+]  # fmt: skip
+
+WINDOW = {"mask": "sliding_window", "window": 3}
+PREFIX = {"mask": "prefix", "prefix_len": 4}
+WIDE = {"position": "rope", "mask": "prefix", "prefix_len": 19}
+ALONE, ROPE, ALIBI = {"n_heads": 1, "n_kv_heads": 1}, {"position": "rope"}, {"position": "alibi"}
+NORM, ROOT = r"\mathrm{norm}", r"\sqrt{d_{\mathrm{head}}}"
+FINAL, TIED = "with the final norm and the unembedding", "The unembedding is the embedding itself"
+SUM, SCALED = "√d_model · embedding + position", r"\sqrt{d_{\mathrm{model}}}\,E[t_p]"
+OWN = "it is the mask that the model was trained with."
+LEAKS, SAYS_NOTHING = (
+    "Neither number says how well it predicts",
+    "The loss without a mask says nothing",
+)
+EMPTY, NEEDED = "their rows are empty", "a padding mask is needed on this side, too"
+NEVER, ONCE = "of earlier tokens never change", "no longer change once the first 4 are in"
+OUT_OF_SIGHT = "keeps the target out of sight"
 
 
-def said(app: AppTest) -> str:
-    """Headings, what stands behind their question marks, captions and notes."""
-    texts = [text for x in app.markdown for text in (x.value, x.proto.help)]
-    told = [html.unescape(e.proto.body) for e in app.get("html") if '"hl-tour"' in e.proto.body]
-    return " ".join([*texts, *captions(app), *lines(app, "note"), *lines(app, "plain"), *told])
+def attention(page: str, **query: str) -> Address:
+    """Where the formula of attention is."""
+    return at(page, inspect="formula", **query)
 
 
-def formulas(app: AppTest) -> str:
-    """All formulas of the inspector and what stands below them."""
-    return " ".join([*(x.value for x in app.latex), *lines(app, "pair")])
+def padded(side: str) -> Address:
+    """Where a sentence that is a little shorter is padded."""
+    return at("Masks", scene="padding", side=side, second=SENTENCE[:18])
 
 
-# --- sizes, norms, tying --------------------------------------------------------------------------
+# An address, the config of the model that runs, and what is said of it there; what is not.
+OF_CONFIGS: list[tuple[Address, dict[str, object], list[str], list[str]]] = [
+    (at("Home"), {"n_layers": 4, "n_heads": 5}, ["4 layers of 5 heads run on your sentence"], []),
+    (at("Logit lens"), {"norm_placement": "pre", "tied_embeddings": True},
+     [FINAL, NORM, TIED, f"of {len(SENTENCE)} positions."], ["no final norm"]),
+    (at("Logit lens"), {"norm_placement": "post", "tied_embeddings": False}, ["no final norm"],
+     [FINAL, NORM, TIED, f"of {len(SENTENCE)} positions."]),
+    *(
+        (at("Positional encoding", **query), {"position": "learned", "scale_embeddings": x}, [y], z)
+        for query, x, y, z in (
+            ({"scene": "sum"}, True, SUM, []),
+            ({"scene": "sum"}, False, "embedding + position", [SUM]),
+            ({"inspect": "formula"}, True, SCALED, []),
+            ({"inspect": "formula"}, False, "E[t_p]", [SCALED]),
+        )
+    ),
+    (attention("Home"), ALIBI, ["+ B + M", ROOT], []),
+    (attention("Home"), ROPE, [ROOT], ["+ B + M"]),
+    (attention("Masks", scene="edit"), ALIBI, ["+ B + M", ROOT], []),
+    (attention("Masks", scene="order"), ALIBI, ["+ B + M", ROOT], []),
+    (attention("Positional encoding", scene="bias"), {**ALIBI, "n_heads": 5},
+     ["H = 5 is not a power of 2", "|i - j|", "strongest pair (first token and self left out): "],
+     []),
+    (at("Positional encoding", scene="wavelengths"), {"position_base": 500.0},
+     ["They approach 500 · 2π"], ["10000"]),
+    (at("Positional encoding", scene="wavelengths"), {"position_base": 10_000.0},
+     ["They approach 10,000 · 2π", "10000"], []),
+    (at("Masks"), WINDOW, [OWN], []),
+    (at("Masks", window="4"), WINDOW, ["it is not the mask that the model was trained with"], []),
+    (at("Masks", mask="causal"), {**WINDOW, "window": 23}, [f"Over these tokens {OWN}"], []),
+    (at("Masks"), PREFIX, ["The first 4 tokens all attend to each other"], []),
+    (at("Masks", prefix="1"), PREFIX, ["Each token attends to itself and to what came before."],
+     []),
+    (at("Masks", mask="global_tokens", **{"global": "0"}), {},
+     ["arrives by way of other tokens alone"], []),
+    (at("Masks", mask="global_tokens", sides="both", **{"global": "1"}), {},
+     ["to the first token, which"], []),
+    (at("Masks", scene="loss"), {}, [SAYS_NOTHING], [LEAKS]),
+    (at("Masks", scene="loss"), PREFIX, [LEAKS],
+     [SAYS_NOTHING, "it never learnt to use what lies ahead"]),
+    (padded("right"), ROPE, ["the causal mask hides that already"], [NEEDED]),
+    (padded("right"), WIDE, [NEEDED], ["the prefix mask hides that already"]),
+    (padded("left"), WIDE, ["this model's prefix mask counts tokens from the start"], [EMPTY]),
+    (padded("left"), {"position": "none", **WINDOW}, [EMPTY], ["counts tokens from the start"]),
+    (at("Masks", scene="shift", inspect="source"), WINDOW,
+     ["Each position attends to 1 to 3 of the inputs up to its own", "model.masks.sliding_window"],
+     []),
+    (at("Masks", scene="shift"), PREFIX, ["mask 3 of "], [OUT_OF_SIGHT]),
+    (at("Masks", scene="shift"), {**PREFIX, "prefix_len": 1}, [OUT_OF_SIGHT], ["mask 0 of "]),
+    (at("Masks", scene="reach"), {"n_layers": 1},
+     ["after 1 layer, all this model has", "takes at most 1 layer;"], []),
+    (at("KV cache"), GROUPED, [NEVER], [ONCE]),
+    (at("KV cache"), {**PREFIX, **GROUPED}, [ONCE], [NEVER]),
+    (at("Why √d?", scene="model", layer="1", head="2"),
+     {"d_model": 4, "n_heads": 4, "n_kv_heads": 4, "d_ff": 4}, ["L1 H2 divides by √1. "],
+     ["With the same scores"]),
+    (at("Multi-head attention", scene="alike"), {"n_heads": 1},
+     ["This layer has one head: there is nothing to compare it with."], ["Show me"]),
+    *((at("Multi-head attention", scene=scene), ALONE, ["H0"], ["most,", "least,", " go from"])
+      for scene in ("written", "rank")),
+    (at("Multi-head attention", scene="cuts"), GROUPED,
+     ["this layer has 2 heads of them, and where those are fewer, heads share"], ["Show me"]),
+    (at("Embeddings and similarity"), {"tied_embeddings": True}, ["one table here (tied)"], []),
+    (at("Embeddings and similarity"),
+     {"tied_embeddings": False, "norm": "rms", "norm_placement": "pre"},
+     ["The unembedding is another table here", "RMSNorm"], ["(tied)"]),
+]  # fmt: skip
 
 
-def test_home_names_the_sizes(shelf: Path) -> None:
-    app = opened(shelf, "Home", {"n_layers": 4, "n_heads": 5})
-    assert "4 layers of 5 heads run on your sentence" in said(app)
+@pytest.mark.parametrize("line", LINES, ids=in_words)
+def test_a_line_stands_at_its_address(line: tuple[Address, list[str]]) -> None:
+    (page, query), words = line
+    app = open_page(page, **{"sentence": TOM} | dict(query))
+    text = text_of(app)
+    assert [x for x in words if x not in text] == []
+    assert [x for x in lines(app, "error") if not any(word in x for word in words)] == []
 
 
-def test_home_says_where_the_layers_of_a_translator_are() -> None:
-    app = open_page("Home", model="translate", source="A dog runs.")
-    assert "12 attention layers (4 in the encoder, 4 + 4 in the decoder) of 4 heads" in said(app)
-
-
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_the_lens_has_the_final_norm_where_there_is_one(placement: str, shelf: Path) -> None:
-    app = opened(shelf, "Logit lens", {"norm_placement": placement})
-    assert ("with the final norm and the unembedding" in said(app)) == (placement == "pre")
-    assert (r"\mathrm{norm}" in formulas(app)) == (placement == "pre")
-    assert ("no final norm" in formulas(app)) == (placement == "post")
-
-
-@pytest.mark.parametrize("tied", [True, False])
-def test_a_tied_unembedding_is_said_with_what_it_does_here(tied: bool, shelf: Path) -> None:
-    app = opened(shelf, "Logit lens", {"tied_embeddings": tied})
-    assert ("The unembedding is the embedding itself: the input row has" in said(app)) == tied
-    assert (f"of {len(SENTENCE)} positions." in said(app)) == tied
-
-
-@pytest.mark.parametrize("scaled", [True, False])
-def test_scaled_embeddings_are_said(scaled: bool, shelf: Path) -> None:
-    config = {"position": "learned", "scale_embeddings": scaled}
-    app = opened(shelf, "Positional encoding", config, scene="sum")
-    assert ("√d_model · embedding + position" in said(app)) == scaled
-    app = open_page("Positional encoding", sentence=SENTENCE, inspect="formula")
-    assert (r"\sqrt{d_{\mathrm{model}}}\,E[t_p]" in formulas(app)) == scaled
-
-
-# --- the formula of attention ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("page", "query", "position"), [
-    ("Home", {}, "alibi"), ("Home", {}, "rope"),
-    ("Masks", {"scene": "edit"}, "alibi"), ("Masks", {"scene": "order"}, "alibi"),
-])  # fmt: skip
-def test_attention_has_a_bias_where_the_scheme_adds_one(
-    page: str, query: dict[str, str], position: str, shelf: Path
+@pytest.mark.parametrize("case", OF_CONFIGS, ids=in_words)
+def test_what_is_said_follows_the_config(
+    case: tuple[Address, dict[str, object], list[str], list[str]], shelf: Path
 ) -> None:
-    app = opened(shelf, page, {"position": position}, inspect="formula", **query)
-    assert ("+ B + M" in formulas(app)) == (position == "alibi")
-    assert r"\sqrt{d_{\mathrm{head}}}" in formulas(app)
-
-
-def test_slopes_in_the_formula_are_of_this_many_heads(shelf: Path) -> None:
-    config = {"position": "alibi", "n_heads": 5}
-    app = opened(shelf, "Positional encoding", config, inspect="formula", scene="bias")
-    assert "H = 5 is not a power of 2" in formulas(app)
-    assert "|i - j|" in formulas(app)
-    assert "strongest pair (first token and self left out): " in said(app)
-
-
-# --- positions ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("base", [500.0, 10_000.0])
-def test_waves_have_the_base_of_the_config(base: float, shelf: Path) -> None:
-    app = opened(shelf, "Positional encoding", {"position_base": base}, scene="wavelengths")
-    assert f"They approach {base:,.0f} · 2π" in said(app)
-    assert ("10000" in "".join(x.value for x in app.latex)) == (base == 10_000)
+    (page, query), config, said, unsaid = case
+    tiny_checkpoint(shelf / "tiny", **config)
+    app = open_page(page, sentence=SENTENCE, **dict(query))
+    text = text_of(app)
+    assert lines(app, "error") == []
+    assert ([x for x in said if x not in text], [x for x in unsaid if x in text]) == ([], [])
 
 
 @pytest.mark.parametrize("base", [20.0, 10_000.0])
 def test_rope_says_how_far_its_slowest_pair_rotates(base: float, shelf: Path) -> None:
-    config = {"position": "rope", "position_base": base}
-    app = opened(shelf, "Positional encoding", config, scene="wavelengths")
+    tiny_checkpoint(shelf / "tiny", position="rope", position_base=base)
+    app = open_page("Positional encoding", sentence=SENTENCE, scene="wavelengths")
     turns = 23 / (2 * np.pi * base ** (8 / 10))  # 5 pairs of 10 dimensions, context 23
-    (number,) = latex_numbers(said(app).partition("the slowest rotates ")[2].partition(" times")[0])
-    assert ("rotates < 0.01 times" in said(app)) == (turns < 0.005)
-    assert number == pytest.approx(turns, abs=0.01)
+    said = text_of(app).partition("the slowest rotates ")[2].partition(" times")[0]
+    assert latex_numbers(said) == [pytest.approx(turns, abs=0.01)]
+    assert said.startswith("< 0.01") == (turns < 0.005)
 
 
 def test_the_other_tabs_models_are_said_in_their_sizes(shelf: Path) -> None:
     tiny_checkpoint(shelf / "positions-rope", position="rope")
     tiny_checkpoint(shelf / "positions-alibi", position="alibi")
-    app = opened(shelf, "Positional encoding", {"n_layers": 1}, model="tiny")
-    assert "The other tabs run models of 2 layers × 3 heads." in said(app)
+    tiny_checkpoint(shelf / "tiny", n_layers=1)
+    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny")
+    assert "The other tabs run models of 2 layers × 3 heads." in text_of(app)
     tiny_checkpoint(shelf / "positions-alibi", position="alibi", n_layers=1)
     app = open_page("Positional encoding", sentence=SENTENCE, model="tiny")
-    assert "models of other sizes: 1 layers × 3 heads, 2 layers × 3 heads." in said(app)
-
-
-# --- masks ----------------------------------------------------------------------------------------
-
-WINDOW = {"mask": "sliding_window", "window": 3}
-PREFIX = {"mask": "prefix", "prefix_len": 4}
-
-
-@pytest.mark.parametrize(("config", "query", "words"), [
-    (WINDOW, {}, "it is the mask that the model was trained with."),
-    (WINDOW, {"window": "4"}, "it is not the mask that the model was trained with"),
-    ({"mask": "sliding_window", "window": 23}, {"mask": "causal"},
-     "Over these tokens it is the mask that the model was trained with."),
-    (PREFIX, {}, "The first 4 tokens all attend to each other"),
-    (PREFIX, {"prefix": "1"}, "Each token attends to itself and to what came before."),
-    ({}, {"mask": "global_tokens", "global": "0"}, "arrives by way of other tokens alone"),
-    ({}, {"mask": "global_tokens", "global": "1", "sides": "both"}, "to the first token, which"),
-], ids=str)  # fmt: skip
-def test_masks_are_described_by_their_own_numbers(
-    config: dict[str, object], query: dict[str, str], words: str, shelf: Path
-) -> None:
-    assert words in said(opened(shelf, "Masks", config, **query))
-
-
-@pytest.mark.parametrize("config", [{}, PREFIX], ids=["causal", "prefix"])
-def test_label_leakage_of_the_own_mask_is_said(config: dict[str, object], shelf: Path) -> None:
-    app = opened(shelf, "Masks", config, scene="loss")
-    assert ("Neither number says how well it predicts" in said(app)) == bool(config)
-    assert ("The loss without a mask says nothing" in said(app)) == (not config)
-    assert ("it never learnt to use what lies ahead" not in said(app)) or not config
-
-
-@pytest.mark.parametrize(
-    ("config", "name", "side"),
-    [({"position": "rope"}, "causal", "right"), ({"position": "rope", **PREFIX}, "prefix", "left"),
-     ({"position": "rope", **PREFIX}, "prefix", "right"),
-     ({"position": "none", "mask": "sliding_window", "window": 3}, "sliding window", "left")],
-)  # fmt: skip
-def test_padding_is_said_for_the_own_mask(
-    config: dict[str, object], name: str, side: str, shelf: Path
-) -> None:
-    config = {**config, "prefix_len": 19} if name == "prefix" else config
-    text = said(opened(shelf, "Masks", config, scene="padding", side=side, second=SENTENCE[:18]))
-    if side == "right":
-        assert (f"the {name} mask hides that already" in text) == (name != "prefix")
-        assert ("a padding mask is needed on this side, too" in text) == (name == "prefix")
-    else:
-        assert ("their rows are empty" in text) == (name != "prefix")
-        assert (f"this model's {name} mask counts tokens from the start" in text) == (
-            name == "prefix"
-        )
-
-
-def test_targets_are_said_for_the_own_mask(shelf: Path) -> None:
-    app = opened(shelf, "Masks", WINDOW, scene="shift", inspect="source")
-    assert "Each position attends to 1 to 3 of the inputs up to its own" in said(app)
-    assert "model.masks.sliding_window" in captions(app)
-
-
-@pytest.mark.parametrize("config", [{}, PREFIX], ids=["causal", "prefix"])
-def test_a_cache_is_said_to_stand_from_when_it_does(config: dict[str, object], shelf: Path) -> None:
-    app = opened(shelf, "KV cache", {**config, **GROUPED})
-    assert ("of earlier tokens never change" in said(app)) == (not config)
-    assert ("no longer change once the first 4 are in" in said(app)) == bool(config)
+    assert "models of other sizes: 1 layers × 3 heads, 2 layers × 3 heads." in text_of(app)
 
 
 @pytest.mark.parametrize("position", ["none", "alibi"])

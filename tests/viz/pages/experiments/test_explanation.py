@@ -20,13 +20,13 @@ from tests.viz.apps import (
     facts,
     faultless,
     finished,
-    inspected,
     lines,
     open_page,
     query_of,
     tables_shown,
 )
 from tests.viz.builders import numbers, stories, stories_trace
+from tests.viz.pages.handed import assert_handed_on
 from viz.digits import digits
 from viz.pages.experiments import explanation as page
 from viz.pages.experiments.explanation import tokens as pieces
@@ -56,29 +56,31 @@ def explained(text: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return measures, effects
 
 
-@pytest.mark.parametrize("measure", ["weights", "norms", "gradients"])
-def test_every_arrow_is_a_point(measure: str) -> None:
-    app = opened(sentence=GIRL, measure=measure)
-    measures, effects = explained(GIRL)
-    dots = chart(app, "arrows").data[0]
-    np.testing.assert_allclose(numbers(dots["x"]), measures[measure].ravel(), rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(numbers(dots["y"]), effects.ravel(), atol=2e-5)
-    table = tables_shown(app)[0]
-    name = page.MEASURE.words(measure)
-    found = spearman(np.abs(measures[measure]), np.abs(effects))
-    assert float(table["ρ with |effect|"][name]) == pytest.approx(found, abs=2e-3)
-
-
-def test_the_arrows_that_part_weight_from_effect_are_links_to_their_heads() -> None:
+def test_edges_and_tokens_are_what_was_worked_out() -> None:
     app = opened(sentence=GIRL)
     measures, effects = explained(GIRL)
+    rho = {page.MEASURE.words(x): spearman(abs(y), abs(effects)) for x, y in measures.items()}
     telling = telling_arrows(measures["weights"], effects)
     assert set(telling) == {"idle", "strong", "against"}
-    ways = " ".join(e.proto.body for e in app.get("html") if 'class="hl-way"' in e.proto.body)
-    for name, (layer, head, key) in telling.items():
-        assert f"layer={layer}&amp;head={head}&amp;cell=6-{key}" in ways
-        assert page.NAMED[name] in ways
-        assert digits(float(effects[layer, head, key]), 3) in ways
+    total = facts(app)["sum of the integrated gradients"]
+    assert float(total) == pytest.approx(float(facts(app)["difference they explain"]), rel=0.01)
+    (cells,) = chart(app, "token-worth").data
+    assert np.abs(numbers(cells["z"])).max(axis=1).tolist() == [1.0] * 5
+    assert len(tables_shown(app)[1]["largest at"]) == 4
+    expected = {
+        "arrows y": effects.ravel(),
+        "column: ρ with |effect|": {name: digits(float(x), 3) for name, x in rho.items()},
+        "anywhere": [
+            f"{page.NAMED[x]}: weight {digits(float(measures['weights'][edge]), 3)}, effect "
+            f"{digits(float(effects[edge]), 3)}."
+            for x, edge in telling.items()
+        ],
+        "links": [f"layer={x}&head={y}&cell=6-{key}" for x, y, key in telling.values()],
+        "checks": "integrated gradients sum to the difference",
+    }
+    assert_handed_on(app, expected)
+    for name, values in measures.items():
+        assert_handed_on(chosen(app, measure=name), {"arrows x": values.ravel()})
 
 
 def test_an_arrow_that_is_clicked_is_in_the_address() -> None:
@@ -90,18 +92,6 @@ def test_an_arrow_that_is_clicked_is_in_the_address() -> None:
     assert float(shown["lost without it"].replace("−", "-")) == pytest.approx(
         effects[2, 1, 2], abs=1e-4
     )
-
-
-def test_tokens_are_worth_what_is_said_and_integrated_gradients_are_complete() -> None:
-    app = opened(sentence=GIRL)
-    shown = facts(app)
-    total = float(shown["sum of the integrated gradients"])
-    assert total == pytest.approx(float(shown["difference they explain"]), rel=0.01)
-    (cells,) = chart(app, "token-worth").data
-    assert np.abs(numbers(cells["z"])).max(axis=1).tolist() == [1.0] * 5
-    assert len(tables_shown(app)[1]["largest at"]) == 4
-    checks = inspected(app, "check")
-    assert any("integrated gradients sum to the difference" in x.value for x in checks.caption)
 
 
 def test_the_first_example_has_three_arrows_that_refute_it() -> None:

@@ -14,18 +14,14 @@ from model.training.evaluation import read_scores
 from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import (
     TOM,
-    captions,
     chart,
     control,
-    inspected,
     lesson,
     lines,
     open_page,
     tables_shown,
-    z,
 )
-from tests.viz.builders import numbers, scheme_model, trace_of
-from tests.viz.pages.ideas.positions_tab import SCHEMES
+from tests.viz.builders import numbers
 from viz.pages.ideas.positions import ALL, SCENES
 
 SHIPPED_FAMILY = SHIPPED  # before a test puts its own shelf there
@@ -58,18 +54,6 @@ def copied(shelf: Path, *schemes: str) -> None:
 def without_numbers(cells: dict[str, str]) -> dict[str, str]:
     """The words of each cell before what they were measured by."""
     return {name: words.partition(" (")[0] for name, words in cells.items()}
-
-
-def test_compare_shows_five_models_on_one_sentence() -> None:
-    app = compared("patterns", layer="1", head="2")
-    drawn = chart(app, "patterns").data[:-1:2]
-    for scheme, heat in zip(SCHEMES, drawn, strict=True):
-        record = trace_of(scheme_model(scheme), TOM).attention[1]
-        shown = z(heat)
-        assert shown[record.mask] == pytest.approx(record.pattern[2][record.mask], abs=1e-5)
-        assert np.isnan(shown[~record.mask]).all()
-    said = captions(inspected(app, "check"))
-    assert any("5 models: Verified: 80 of 80" in line for line in said)
 
 
 def test_the_lesson_counts_the_figures_beside_each_other() -> None:

@@ -25,7 +25,6 @@ from tests.viz.apps import (
     chart,
     chosen,
     control,
-    facts,
     finished,
     inspected,
     lines,
@@ -47,44 +46,6 @@ def stored() -> dict:
     """The survey of stories, as its file has it."""
     folder = stories().folder
     return json.loads((folder / STORED).read_text(encoding="utf-8"))
-
-
-def test_the_points_are_the_surveys() -> None:
-    app = open_page(PAGE, across="near", up="previous", colour_by="broad", layer="L1", head="H6")
-    points, *_ = chart(app, "heads").data
-    measures = stored()["groups"]["decoder.attn"]["measures"]
-    for axis, name in (("x", "near"), ("y", "previous")):
-        assert numbers(points[axis]) == pytest.approx(np.ravel(measures[name]["values"]))
-    assert numbers(points["marker"]["color"]) == pytest.approx(
-        np.ravel(measures["broad"]["values"])
-    )
-    value = measures["near"]["values"][1][6]
-    assert facts(app)["near"].startswith(f"{value:.3f}"[:4])
-    assert any("200,116 tokens of held-out text" in line for line in captions(app))
-    assert "L1\u00a0H6" in chart(app, "heads").alt
-
-
-def test_counts_are_those_of_the_file() -> None:
-    app = open_page(PAGE)
-    measures = stored()["groups"]["decoder.attn"]["measures"]
-    every_head, counts = tables_shown(app)[-2:]
-    assert len(every_head["words"]) == 48
-    words = {
-        "previous": "previous token",
-        "near": "nearby",
-        "kept": "by position",
-        "copying": "copying",
-    }
-    for name, bound in (("previous", 1 / 3), ("near", 0.5), ("kept", 0.5), ("copying", 0.5)):
-        n = int((np.array(measures[name]["values"], float) >= bound).sum())
-        assert counts["heads"][words[name]] == f"{n} of 48"
-    n = int((np.array(measures["copying"]["values"]) <= -0.5).sum())
-    assert counts["heads"]["suppresses"] == f"{n} of 48"
-    none = sum(said == "no single role" for said in every_head["words"].values())
-    assert counts["heads"]["no single role"] == f"{none} of 48"
-    (claims,) = (e.proto.body for e in app.get("html") if "hl-claims" in e.proto.body)
-    assert "Not tested: no parse of the text is here" in claims
-    assert "Some heads track the previous token</dt><dd>" in claims
 
 
 def test_the_sentence_that_wakes_a_head_leads_to_its_arrow(
