@@ -1,6 +1,6 @@
 """The sizes and the variants of a model, as frozen dataclasses that refuse nonsense.
 
-`BlockConfig` has what every architecture has; each architecture adds a small config of its own.
+`BlockConfig` has what every Transformer has; each architecture adds a small config of its own.
 """
 
 import dataclasses
@@ -26,8 +26,59 @@ LARGEST_NUMBER = 1e15
 _DERIVED: Any = None  # stands until __post_init__ has worked the field out from others
 
 
+class ModelConfig:
+    """What the config of every architecture says, and how it is read and written.
+
+    Each is a frozen dataclass. `max_seq_len` bounds what a model is given.
+    """
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+    architecture: ClassVar[str]
+    predicts: ClassVar[str]  # what the output is about, see `model.trace.Facts`
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {}
+    sizes: ClassVar[tuple[str, ...]]
+    max_seq_len: int
+
+    @property
+    def in_words(self) -> str:
+        """Its sizes in a line."""
+        return ", ".join(f"{name} {getattr(self, name)}" for name in self.sizes)
+
+    def numbers_of_token(self, longest: int) -> int:
+        """Numbers that training keeps of each token, roughly, in rows of so many."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """Build a config from parsed JSON or TOML; an unknown or missing key is a ValueError.
+
+        null stands for a size that follows from others. `model.architectures.table.config_of` finds
+        the config of the architecture that the fields name.
+        """
+        given = {
+            name: x for name, x in fields.items() if name not in _derived(cls) or x is not None
+        }
+        named = given.pop("architecture", cls.architecture)
+        if named != cls.architecture:
+            raise ValueError(f"the config is of a {named!r}; this needs a {cls.architecture!r}")
+        return from_fields(cls, given, "config")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, ready for JSON, and the architecture they are of."""
+        return {"architecture": self.architecture, **dataclasses.asdict(self)}
+
+    def _check_sizes(self) -> None:
+        for name in self.sizes:
+            value, most = getattr(self, name), _largest(name)
+            if not 1 <= value <= most:
+                raise ValueError(
+                    f"config: {name} is {reprlib.repr(value)}; it must be at least 1 and at most "
+                    f"{most:,}"
+                )
+
+
 @dataclass(frozen=True, kw_only=True)
-class BlockConfig:
+class BlockConfig(ModelConfig):
     """The sizes and variants of a stack of blocks.
 
     `n_kv_heads` defaults to `n_heads` (every head has its own keys and values) and `d_ff` to
@@ -38,8 +89,6 @@ class BlockConfig:
     Raises ValueError naming the numbers and the remedy when the fields do not fit together.
     """
 
-    architecture: ClassVar[str]
-    predicts: ClassVar[str]  # what the output is about, see `model.trace.Facts`
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "position": POSITION_NAMES,
         "norm": NORM_NAMES,
@@ -91,24 +140,15 @@ class BlockConfig:
         """Of each layer the KV heads, and the width of their keys and of their values."""
         return ((self.n_kv_heads, self.d_head, self.d_head),) * self.n_layers
 
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Build a config from parsed JSON or TOML; an unknown or missing key is a ValueError.
+    @property
+    def in_words(self) -> str:
+        """See `ModelConfig`."""
+        return f"of {self.n_layers} layers × {self.n_heads} heads, d_model {self.d_model}"
 
-        null stands for a size that follows from others. `model.architectures.table.config_of` finds
-        the config of the architecture that the fields name.
-        """
-        given = {
-            name: x for name, x in fields.items() if name not in _derived(cls) or x is not None
-        }
-        named = given.pop("architecture", cls.architecture)
-        if named != cls.architecture:
-            raise ValueError(f"the config is of a {named!r}; this needs a {cls.architecture!r}")
-        return from_fields(cls, given, "config")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values, ready for JSON, and the architecture they are of."""
-        return {"architecture": self.architecture, **dataclasses.asdict(self)}
+    def numbers_of_token(self, longest: int) -> int:
+        """See `ModelConfig`."""
+        n_layers = self.n_layers + getattr(self, "n_encoder_layers", 0)
+        return n_layers * (20 * self.d_model + 5 * self.d_ff + 3 * self.n_heads * longest)
 
     def _check_choices(self) -> None:
         for name, choices in self.choices.items():
@@ -116,15 +156,6 @@ class BlockConfig:
             if value not in choices:
                 raise ValueError(
                     f"config: {name} is {quoted(value)!r}; choose one of {', '.join(choices)}"
-                )
-
-    def _check_sizes(self) -> None:
-        for name in self.sizes:
-            value, most = getattr(self, name), _largest(name)
-            if not 1 <= value <= most:
-                raise ValueError(
-                    f"config: {name} is {reprlib.repr(value)}; it must be at least 1 and at most "
-                    f"{most:,}"
                 )
 
     def _check_heads(self) -> None:
@@ -169,7 +200,7 @@ def _largest(size: str) -> int:
     return MOST_LAYERS if size.endswith("_layers") else LARGEST_SIZE
 
 
-def _derived(config: type[BlockConfig]) -> set[str]:
+def _derived(config: type[ModelConfig]) -> set[str]:
     return {field.name for field in dataclasses.fields(config) if field.default is _DERIVED}
 
 
@@ -314,3 +345,39 @@ class VisionConfig(BlockConfig):
                 f"config: image_size {self.image_size} is not a multiple of patch_size "
                 f"{self.patch_size}; change one of them so that patches fill the picture"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConfig(ModelConfig):
+    """Gated units that read a source and write a target (Cho et al. 2014; Bahdanau et al. 2015).
+
+    Sizes of the embedding E, of the states of each of the encoder's directions h, of the decoder's
+    s, and of the hidden layer of additive attention a; without attention `n_attention` is 0.
+    """
+
+    architecture: ClassVar[str] = "recurrent"
+    predicts: ClassVar[str] = "next token"
+    sizes: ClassVar[tuple[str, ...]] = (
+        "vocab_size", "n_embedding", "n_encoder", "n_decoder", "max_seq_len",
+    )  # fmt: skip
+
+    vocab_size: int
+    n_embedding: int
+    n_encoder: int
+    n_decoder: int
+    n_attention: int = 0
+    max_seq_len: int
+
+    def __post_init__(self) -> None:
+        check_types(self, "config")
+        self._check_sizes()
+        if not 0 <= self.n_attention <= LARGEST_SIZE:
+            raise ValueError(
+                f"config: n_attention is {reprlib.repr(self.n_attention)}; it must be at least 0 "
+                f"(no attention) and at most {LARGEST_SIZE:,}"
+            )
+
+    def numbers_of_token(self, longest: int) -> int:
+        """See `ModelConfig`."""
+        states = 10 * (2 * self.n_encoder + self.n_decoder)
+        return states + 5 * (self.n_embedding + 2 * self.n_encoder) + 3 * self.n_attention * longest

@@ -9,19 +9,19 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 
 WRITES = ("out_proj.weight", "down.weight")  # what is added to the residual stream
 
 
-def initialise(model: Transformer, seed: int) -> None:
+def initialise(model: Model, seed: int) -> None:
     """Draw fresh weights: normal with deviation 0.02, biases zero.
 
     Projections that write to the residual stream are smaller by √(2·n_layers), so the stream
     keeps its scale however many layers add to it (Radford et al. 2019, §2.3).
     """
     generator = torch.Generator().manual_seed(seed)
-    residual_std = 0.02 / math.sqrt(2 * model.config.n_layers)
+    residual_std = 0.02 / math.sqrt(_n_writes(model))
     for name, weight in model.named_parameters():
         if name.endswith(".bias"):
             nn.init.zeros_(weight)
@@ -30,7 +30,7 @@ def initialise(model: Transformer, seed: int) -> None:
             nn.init.normal_(weight, std=std, generator=generator)
 
 
-def initialise_evenly(model: Transformer, seed: int, *, writes_little: bool = False) -> None:
+def initialise_evenly(model: Model, seed: int, *, writes_little: bool = False) -> None:
     """Draw fresh weights: matrices uniform so that signals keep their scale, biases zero.
 
     Each of n × m values lies within √(6 / (n + m)) (Glorot & Bengio 2010, eq. 16). Rows of
@@ -41,7 +41,7 @@ def initialise_evenly(model: Transformer, seed: int, *, writes_little: bool = Fa
     """
     generator = torch.Generator().manual_seed(seed)
     tables = {id(x.weight) for x in model.modules() if isinstance(x, nn.Embedding)}
-    little = (2 * model.config.n_layers) ** -0.5 if writes_little else 1.0
+    little = _n_writes(model) ** -0.5 if writes_little else 1.0
     for name, weight in model.named_parameters():
         if name.endswith(".bias"):
             nn.init.zeros_(weight)
@@ -52,8 +52,13 @@ def initialise_evenly(model: Transformer, seed: int, *, writes_little: bool = Fa
             nn.init.xavier_uniform_(weight, gain=gain, generator=generator)
 
 
+def _n_writes(model: Model) -> int:
+    """How often something is added to a residual stream; 1 for a model that has none."""
+    return 2 * getattr(model.config, "n_layers", 0) or 1
+
+
 # How a recipe names a way to draw fresh weights.
-INITIALISATIONS: dict[str, Callable[[Transformer, int], None]] = {
+INITIALISATIONS: dict[str, Callable[[Model, int], None]] = {
     "normal": initialise,
     "xavier": initialise_evenly,
     "xavier_little": partial(initialise_evenly, writes_little=True),
@@ -61,7 +66,7 @@ INITIALISATIONS: dict[str, Callable[[Transformer, int], None]] = {
 
 
 @torch.no_grad()
-def take_weights(model: Transformer, other: Transformer) -> None:
+def take_weights(model: Model, other: Model) -> None:
     """Begin with another model's weights, whose names and shapes are the same.
 
     Embeddings may have more rows here, of tokens that the other one did not have: these stay as

@@ -7,25 +7,16 @@ from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
 from model.blocks import matrix_of
-from model.config import BlockConfig
+from model.config import BlockConfig, ModelConfig
 from model.parts import StackParts, Step, Sublayer
 from model.tap import NO_TAP, Tap
 from model.trace import Site
 
 
-class Transformer(nn.Module):
-    """A model with its config; it runs where its weights are.
+class Model(nn.Module):
+    """A model with its config; it runs where its weights are."""
 
-    `name` is that of its stack, where it has one alone. What it can: a tap may make several rows of
-    one on the way (`splits`); a pass may begin at a later block (`is_chain`); what a token did is
-    the same whatever comes after it, as far as its mask has it (`stays`).
-    """
-
-    name: str = ""
-    splits: bool = True
-    is_chain: bool = False
-
-    def __init__(self, config: BlockConfig) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
 
@@ -54,6 +45,39 @@ class Transformer(nn.Module):
     def dtype(self) -> torch.dtype:
         """In which precision it runs."""
         return next(self.parameters()).dtype
+
+    @property
+    def limit(self) -> str:
+        """As many tokens as it runs, called by what bounds them."""
+        return f"the model's context of {self.config.max_seq_len:,} tokens"
+
+    def check_length(self, n_new: int, n_cached: int = 0) -> None:
+        """ValueError when there is no token, or more than the context has room for."""
+        if n_new == 0:
+            raise ValueError("the text has 0 tokens; give at least 1")
+        if n_cached + n_new > self.config.max_seq_len:
+            cached = f", {n_cached} of them in the cache" if n_cached else ""
+            raise ValueError(
+                f"the text has {n_cached + n_new} tokens{cached}, more than {self.limit}; "
+                f"shorten it to {self.config.max_seq_len} tokens"
+            )
+
+
+class Transformer(Model):
+    """A model of blocks in which tokens attend to each other.
+
+    `name` is that of its stack, where it has one alone. What it can: a tap may make several rows of
+    one on the way (`splits`); a pass may begin at a later block (`is_chain`); what a token did is
+    the same whatever comes after it, as far as its mask has it (`stays`).
+    """
+
+    name: str = ""
+    splits: bool = True
+    is_chain: bool = False
+
+    def __init__(self, config: BlockConfig) -> None:
+        super().__init__(config)
+        self.config = config
 
     @property
     def sites(self) -> tuple[Site, ...]:
@@ -182,22 +206,6 @@ class Transformer(nn.Module):
         """
         norm, unembed = self.ending
         return unembed(norm(stream))
-
-    @property
-    def limit(self) -> str:
-        """As many tokens as it runs, called by what bounds them."""
-        return f"the model's context of {self.config.max_seq_len:,} tokens"
-
-    def check_length(self, n_new: int, n_cached: int = 0) -> None:
-        """ValueError when there is no token, or more than the context has room for."""
-        if n_new == 0:
-            raise ValueError("the text has 0 tokens; give at least 1")
-        if n_cached + n_new > self.config.max_seq_len:
-            cached = f", {n_cached} of them in the cache" if n_cached else ""
-            raise ValueError(
-                f"the text has {n_cached + n_new} tokens{cached}, more than {self.limit}; "
-                f"shorten it to {self.config.max_seq_len} tokens"
-            )
 
 
 def of_each_head(weights: Tensor, n_heads: int, n_kv_heads: int) -> Tensor:

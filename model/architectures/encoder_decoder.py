@@ -1,6 +1,6 @@
 """The Transformer of the paper: an encoder, and a decoder that attends to what it gives."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
 
@@ -122,3 +122,14 @@ class EncoderDecoderTransformer(Transformer):
         """
         stream = self.decoder.stream(target_ids, memory=memory, tap=tap, cache=cache)  # (B, Tq, D)
         return tap("logits", self.unembed(stream))
+
+    def begin(self, source_ids: Tensor) -> Callable[[Tensor], Tensor]:
+        """Read sources, (B, Ts); what comes back writes their targets, one token per call.
+
+        It takes the tokens that were written last, (B,), and gives logits of the next, (B, V).
+        """
+        memory = self.encode(source_ids)
+        cache = KVCache(
+            self.config, batch_size=len(source_ids), device=self.device, dtype=self.dtype
+        )
+        return lambda last: self.decode(last[:, None], memory, cache=cache)[:, -1]

@@ -5,17 +5,19 @@ from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Any, Literal
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.recurrent import Recurrent
 from model.architectures.vision import VisionTransformer
 from model.capture import capture, capture_image, capture_translation
 from model.config import (
-    BlockConfig,
     DecoderConfig,
     EncoderConfig,
     EncoderDecoderConfig,
+    ModelConfig,
+    RecurrentConfig,
     VisionConfig,
 )
 from model.lines import quoted
@@ -33,12 +35,13 @@ class Architecture:
     `build` makes a model of a config, with whatever weights; `capture` runs it once on one input,
     which for text in one stack are ids and their strings, for a translation those of source and
     target, each together, and for vision a picture; `model.inputs` makes it of what a person gives.
+    `capture` is None where nothing can be looked into.
     `package` is one that must be installed besides the requirements.
     """
 
-    config: type[BlockConfig]
-    build: Callable[[Any], Transformer]
-    capture: Callable[..., Trace]
+    config: type[ModelConfig]
+    build: Callable[[Any], Model]
+    capture: Callable[..., Trace] | None
     input_kind: InputKind
     package: str | None = None
 
@@ -53,6 +56,7 @@ ARCHITECTURES: dict[str, Architecture] = {
         input_kind="text",
     ),
     "vision": Architecture(VisionConfig, VisionTransformer, capture_image, input_kind="image"),
+    "recurrent": Architecture(RecurrentConfig, Recurrent, None, input_kind="text"),
 }
 
 
@@ -72,7 +76,7 @@ def architecture(name: str) -> Architecture:
     return known
 
 
-def config_of(values: Mapping[str, Any]) -> BlockConfig:
+def config_of(values: Mapping[str, Any]) -> ModelConfig:
     """The config that parsed JSON or TOML means, of the architecture it names.
 
     Raises ValueError for an unknown architecture, a key of another one, and what the config
@@ -91,5 +95,5 @@ def config_of(values: Mapping[str, Any]) -> BlockConfig:
     return kind.from_dict(given)
 
 
-def _keys(config: type[BlockConfig]) -> set[str]:
+def _keys(config: type[ModelConfig]) -> set[str]:
     return {field.name for field in fields(config)}

@@ -62,10 +62,6 @@ COMMANDS = {
         "switch parts of a model off and say what that costs on one input",
         'python -m model ablate --checkpoint stories --text "The cat sat." --off decoder.attn.2.4',
     ),
-    "recurrence": About(
-        "train or score the small translators of the lesson on recurrence",
-        "python -m model recurrence --model additive --out my-additive",
-    ),
     "scale": About(
         "train models of several sizes on several numbers of tokens, for a scaling law",
         "python -m model scale assets/scaling/recipe.toml --corpus a.txt --held-out b.txt "

@@ -213,8 +213,7 @@ def first_lines(trainer: Trainer, out: Path) -> list[str]:
         f"cpu, {n_threads} thread{'s' * (n_threads > 1)}" if device.type == "cpu" else str(device)
     )
     return [
-        f"{recipe.name}: {config.architecture} of {config.n_layers} layers × {config.n_heads} "
-        f"heads, d_model {config.d_model}, {n_weights:,} parameters",
+        f"{recipe.name}: {config.architecture} {config.in_words}, {n_weights:,} parameters",
         _seen(trainer),
         f"on {where}, in {'bfloat16' if in_bfloat16 else 'float32'}",
         f"checkpoint, state and {METRICS_FILE} in {quoted(str(out))}",

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.recurrent import Looked, Recurrent
 from model.capture import capture_translation
 from model.recurrence.task import END, NAMES, START, answer_of, source_of
-from model.recurrence.translators import Looked, OfTransformer, Recurrent, Translator, write
 
 Array = np.ndarray
+Translator = Recurrent | EncoderDecoderTransformer
 SPARE = 3  # tokens that a target may have more than it should
 
 
@@ -21,6 +24,18 @@ class Attended:
     energies: Array
     weights: Array
     contexts: Array
+
+
+@torch.inference_mode()
+def write(model: Translator, sources: Tensor, most: int) -> Tensor:
+    """Greedy targets, (B, at most `most`), up to where all have their end; ends after an end."""
+    step, last, written = model.begin(sources), sources.new_full((len(sources),), START), []
+    ended = torch.zeros_like(last, dtype=torch.bool)
+    while len(written) < most and not ended.all():
+        last = step(last).argmax(dim=-1).masked_fill(ended, END)
+        written.append(last)
+        ended |= last == END
+    return torch.stack(written, dim=1)
 
 
 @torch.inference_mode()
@@ -47,12 +62,12 @@ def attended(
 
 
 def cross_patterns(
-    model: OfTransformer, task: str, letters: Sequence[int], target: Sequence[int]
+    model: EncoderDecoderTransformer, task: str, letters: Sequence[int], target: Sequence[int]
 ) -> Array:
     """Cross-attention of every head as `target` is written, (L, H, Tt, Ts)."""
     source, begun = source_of(task, letters), (START, *target[:-1])
     both = [(ids, [NAMES[i] for i in ids]) for ids in (source, begun)]
-    trace = capture_translation(model.transformer, both[0], both[1])
+    trace = capture_translation(model, both[0], both[1])
     return np.stack([record.pattern for record in trace.attention if record.site.kind == "cross"])
 
 

@@ -5,7 +5,7 @@ Counted as in table 1 of Vaswani et al. 2017: a step of a recurrence, or a layer
 
 from typing import NamedTuple
 
-from model.recurrence.translators import OfTransformer, Recurrent, Translator
+from model.config import EncoderDecoderConfig, RecurrentConfig
 
 AROUND = 2  # tokens of a source beside its letters: the task and the end
 
@@ -19,24 +19,22 @@ class Steps(NamedTuple):
     within_target: int  # from the first token of the target to the last
 
 
-def steps(model: Translator, n_letters: int) -> Steps:
-    """Of a row of so many letters; TypeError for a translator of another kind."""
+def steps(config: RecurrentConfig | EncoderDecoderConfig, n_letters: int) -> Steps:
+    """Of a row of so many letters."""
     n_source, n_target = n_letters + AROUND, n_letters + 1
-    if isinstance(model, Recurrent):
-        both = n_source + n_target  # both directions of the encoder run side by side
-        return Steps(both, both, _recurrent_path(model, n_source), n_target)
-    if isinstance(model, OfTransformer):
-        below, above = model.config.n_encoder_layers, model.config.n_layers
+    if isinstance(config, EncoderDecoderConfig):
+        below, above = config.n_encoder_layers, config.n_layers
         return Steps(below + above, below + above * n_target, 1, 1)
-    raise TypeError(f"nothing is known of the steps of {type(model).__name__}")
+    both = n_source + n_target  # both directions of the encoder run side by side
+    return Steps(both, both, _recurrent_path(config, n_source), n_target)
 
 
-def _recurrent_path(model: Recurrent, n_source: int) -> int:
+def _recurrent_path(config: RecurrentConfig, n_source: int) -> int:
     """Through the encoder's units to the vector that the decoder is given.
 
     Without attention that is the last state of either direction, whichever is nearer; with it the
     annotation of the letter itself, and one step of attention.
     """
-    if model.attention is not None:
+    if config.n_attention:
         return 2
     return max(min(n_source - place, place + 1) for place in range(1, n_source - 1))

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,10 +15,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from model import reference
-from model.architectures.base import Transformer
+from model.architectures.base import Model, Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.table import architecture, config_of
-from model.config import BlockConfig, TextConfig
+from model.config import BlockConfig, ModelConfig, RecurrentConfig, TextConfig
 from model.data.tokenizer import Tokenizer
 from model.device import choose_device
 from model.fields import from_fields
@@ -147,13 +147,18 @@ class Checkpoint:
         more = {} if mask is None else {"mask": mask}
         goes_on = mask is None and "decoder" in self.offers
         trace = grown(self.model, known, *prepared.arguments) if goes_on else None
-        trace = trace or architecture(name).capture(self.model, *prepared.arguments, **more)
+        trace = trace or self._capture(self.model, *prepared.arguments, **more)
         return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
 
     def captured(self, arguments: tuple[Any, ...], attachments: Sequence[Attachment] = ()) -> Trace:
         """Capture an input as its architecture's `capture` takes it, with something attached."""
-        kind = architecture(self.config.architecture)
-        return kind.capture(self.model, *arguments, attachments=attachments)
+        return self._capture(self.model, *arguments, attachments=attachments)
+
+    @property
+    def _capture(self) -> Callable[..., Trace]:
+        capture = architecture(self.config.architecture).capture
+        assert capture is not None, "a Transformer has one"
+        return capture
 
     def check_edited(self, trace: Trace, edits: Sequence[Edit]) -> tuple[Check, ...]:
         """An edited run against the independent one, edited in the same way."""
@@ -221,7 +226,8 @@ class CheckpointSource:
         config = read_config(folder / "config.json")
         stored = read_header(folder / "model.safetensors")
         n_parameters = sum(math.prod(tensor.shape) for tensor in stored.values())
-        heads = f"{config.n_layers} × {config.n_heads}"
+        is_of_blocks = isinstance(config, BlockConfig)
+        heads = f"{config.n_layers} × {config.n_heads}" if is_of_blocks else "no heads"
         training = read_training(folder)
         is_begun = training is not None and training.step < training.steps
         step = (f"step {training.step:,} of {training.steps:,}",) if training and is_begun else ()
@@ -257,13 +263,13 @@ def _state_of(path: Path) -> str:
 
 def save(
     folder: Path,
-    model: Transformer,
+    model: Model,
     tokenizer: Tokenizer | None,
     dtype: torch.dtype = torch.float16,
 ) -> None:
     """Write a checkpoint folder, weights in `dtype`; each file appears whole or not at all.
 
-    Beside them it notes the files' checksums, and the logits of one text.
+    Beside them it notes the files' checksums, and of a Transformer the logits of one text.
     """
     weights = {name: x.detach().to(dtype).contiguous() for name, x in own_weights(model).items()}
     for name, weight in weights.items():
@@ -281,23 +287,38 @@ def save(
     with replacing(folder / "model.safetensors") as path:
         # Shapes do not tell the number of heads; the config in the file's header does.
         save_file(weights, path, {"config": json.dumps(model.config.to_dict())})
-    sample = INPUTS[model.config.architecture].sample(model.config, tokenizer)
-    if all(batch[0] for batch in sample.values()):
-        record(folder, sample)
+    if isinstance(model, Transformer):
+        sample = INPUTS[model.config.architecture].sample(model.config, tokenizer)
+        if all(batch[0] for batch in sample.values()):
+            record(folder, sample)
     write_sums(folder, [name for name in FILES if (folder / name).is_file()])
 
 
 def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
-    """Load a checkpoint by its shipped name or its folder, in float32, and check what was loaded.
+    """Load a checkpoint as `load_model`; ValueError for what is no Transformer, too."""
+    folder = find_folder(name_or_folder)
+    model, tokenizer = load_model(folder, device)
+    if not isinstance(model, Transformer):
+        raise ValueError(
+            f"{spelled(folder)} is of the architecture {model.config.architecture!r}, which has no "
+            "heads to look at; open a Transformer"
+        )
+    return Checkpoint(folder.name, folder, model, tokenizer, reference.read(folder))
 
-    Raises ValueError, one line with cause and remedy, when a file is missing or broken, a weight
-    is missing, unknown, of another shape or not finite, or the tokenizer does not fit.
+
+def load_model(name_or_folder: str | Path, device: str = "auto") -> tuple[Model, Tokenizer | None]:
+    """Load a model by its shipped name or its folder, in float32, and check what was loaded.
+
+    Beside it is the tokenizer it was trained with, if it reads text. Raises ValueError, one line
+    with cause and remedy, when a file is missing or broken, a weight is missing, unknown, of
+    another shape or not finite, or the tokenizer does not fit.
     """
     folder = find_folder(name_or_folder)
     config = read_config(folder / "config.json")
     stored = read_header(folder / "model.safetensors")
     _refuse_missing_layers(folder, config, stored)
-    tokenizer = _tokenizer_of(config, folder) if isinstance(config, TextConfig) else None
+    reads_text = isinstance(config, TextConfig | RecurrentConfig)
+    tokenizer = _tokenizer_of(config, folder) if reads_text else None
     model = _build(config, folder)
     _refuse_misfits(folder / "model.safetensors", stored, own_weights(model))
     weights = _read_weights(folder / "model.safetensors", config)
@@ -306,10 +327,10 @@ def load(name_or_folder: str | Path, device: str = "auto") -> Checkpoint:
     to_column_major(model)
     refuse_changed(folder)
     model.requires_grad_(False).eval().to(choose_device(device))
-    return Checkpoint(folder.name, folder, model, tokenizer, reference.read(folder))
+    return model, tokenizer
 
 
-def _tokenizer_of(config: TextConfig, folder: Path) -> Tokenizer:
+def _tokenizer_of(config: TextConfig | RecurrentConfig, folder: Path) -> Tokenizer:
     """The tokenizer in a folder; ValueError when it is not that of the config."""
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if tokenizer.vocab_size != config.vocab_size:
@@ -320,7 +341,7 @@ def _tokenizer_of(config: TextConfig, folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def own_weights(model: Transformer) -> dict[str, Tensor]:
+def own_weights(model: Model) -> dict[str, Tensor]:
     """The weights a file must hold: a tied one is another's and is not stored."""
     return {name: x for name, x in model.state_dict().items() if name not in model.tied_weights}
 
@@ -338,7 +359,7 @@ def find_folder(name_or_folder: str | Path) -> Path:
     )
 
 
-def read_config(path: Path) -> BlockConfig:
+def read_config(path: Path) -> ModelConfig:
     """The config in a JSON file; ValueError when it is broken."""
     fields = read_json(path, LARGEST_CONFIG)
     try:
@@ -348,17 +369,17 @@ def read_config(path: Path) -> BlockConfig:
 
 
 def _refuse_missing_layers(
-    folder: Path, config: BlockConfig, stored: dict[str, StoredTensor]
+    folder: Path, config: ModelConfig, stored: dict[str, StoredTensor]
 ) -> None:
     """Compare the depth with the weights file before a layer is built: each has some tensor."""
-    if config.n_layers > len(stored):
+    if isinstance(config, BlockConfig) and config.n_layers > len(stored):
         raise ValueError(
             f"{spelled(folder / 'config.json')}: n_layers is {config.n_layers} but the weights "
             f"file has only {len(stored)} tensors; the two files belong to different models"
         )
 
 
-def _build(config: BlockConfig, folder: Path) -> Transformer:
+def _build(config: ModelConfig, folder: Path) -> Model:
     """A model without memory for its weights, which come from the file."""
     try:
         with torch.device("meta"), Undrawn():
@@ -399,7 +420,7 @@ def _refuse_misfits(
         )
 
 
-def _read_weights(path: Path, config: BlockConfig) -> dict[str, Tensor]:
+def _read_weights(path: Path, config: ModelConfig) -> dict[str, Tensor]:
     """Weights in float32, one after the other, so that none is held twice."""
     weights = {}
     try:
@@ -427,7 +448,7 @@ def _finite(path: Path, name: str, weight: Tensor) -> Tensor:
     return weight
 
 
-def _is_config(stored: str, config: BlockConfig) -> bool:
+def _is_config(stored: str, config: ModelConfig) -> bool:
     """Whether a file's header means this config; an older one lacks fields that have a default."""
     try:
         return config_of(json.loads(stored)) == config

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from model import reference
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.files import LARGEST_CONFIG, read_json, replacing
 from model.verify.check import Check, relative_error
 
@@ -38,7 +38,7 @@ def record(folder: Path, inputs: Mapping[str, list[Any]]) -> None:
         path.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
 
 
-def check_recorded(folder: Path, model: Transformer) -> tuple[Check, ...]:
+def check_recorded(folder: Path, model: Model) -> tuple[Check, ...]:
     """Whether a running model gives what its folder notes; nothing where nothing is noted.
 
     What cannot be read as a note is a check that failed, saying why.

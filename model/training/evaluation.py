@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.tokenizer import Tokenizer
 from model.device import wide
 from model.files import MEGABYTE, read_text
@@ -39,7 +39,7 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluate(
-    model: Transformer,
+    model: Model,
     tokenizer: Tokenizer,
     text: str,
     *,

@@ -3,7 +3,7 @@
 import torch
 
 from model.architectures.table import architecture, config_of
-from model.config import BlockConfig
+from model.config import ModelConfig
 from model.data.tokenizer import END_OF_TEXT, UNKNOWN
 from model.files import MEGABYTE
 from model.memory import free_memory
@@ -15,7 +15,7 @@ JUDGED_AT_ONCE = 16  # windows
 PROCESS_BYTES = 400 * MEGABYTE  # Python with torch
 
 
-def planned(recipe: Recipe, vocab_size: int | None) -> tuple[BlockConfig, int]:
+def planned(recipe: Recipe, vocab_size: int | None) -> tuple[ModelConfig, int]:
     """The config of a recipe's model and the number of its weights, before anything is allocated.
 
     `vocab_size` is None where it reads no text. ValueError when the config is impossible, too
@@ -60,12 +60,10 @@ def needed_memory(recipe: Recipe, vocab_size: int | None) -> int:
     `vocab_size` is None where it reads no text. ValueError as `planned`.
     """
     config, n_weights = planned(recipe, vocab_size)
-    n_layers = config.n_layers + getattr(config, "n_encoder_layers", 0)
     n_classes = getattr(config, "vocab_size", 0)
     tokens = max(recipe.batch_tokens, JUDGED_AT_ONCE * config.max_seq_len)
     longest = max(stage.seq_len for stage in recipe.stages)
-    in_layer = 20 * config.d_model + 5 * config.d_ff + 3 * config.n_heads * longest
-    numbers = 4 * n_weights + tokens * (n_layers * in_layer + 4 * n_classes)
+    numbers = 4 * n_weights + tokens * (config.numbers_of_token(longest) + 4 * n_classes)
     return PROCESS_BYTES + 4 * numbers
 
 

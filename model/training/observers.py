@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.tokenizer import Tokenizer
 from model.files import append, replacing
 from model.lines import finite
@@ -83,7 +83,7 @@ class Saver(Observer):
             checkpoint.write_training(folder, about)
 
 
-def _type_for(model: Transformer) -> torch.dtype:
+def _type_for(model: Model) -> torch.dtype:
     """float16, or float32 while a weight is too large for it, as of a model that diverges."""
     most = torch.finfo(torch.float16).max
     fits = all(weight.abs().max() <= most for weight in model.state_dict().values())

@@ -33,8 +33,13 @@ def muon(
 ) -> list[Optimizer]:
     """Muon (Jordan et al. 2024) on the hidden matrices, AdamW on the rest.
 
-    `hidden` is which Muon: torch's own computes in bfloat16.
+    `hidden` is which Muon: torch's own computes in bfloat16. ValueError where there are none.
     """
+    if not matrices:
+        raise ValueError(
+            "muon changes the hidden matrices of blocks and this model has none; set optimizer to "
+            "adam or adamw"
+        )
     return [
         hidden(matrices, lr=matrix_lr, weight_decay=weight_decay),
         torch.optim.AdamW(others, lr=other_lr, betas=(0.9, 0.95), weight_decay=0.0),

@@ -28,6 +28,11 @@ class Plan:
         """Steps of all stages."""
         return sum(stage.steps for stage in self.stages)
 
+    @property
+    def rows(self) -> int:
+        """Windows of all stages."""
+        return sum(stage.steps * self.batch_size(stage) for stage in self.stages)
+
     def batch_size(self, stage: Stage) -> int:
         """Windows in a batch of a stage."""
         return self.batch_tokens // stage.seq_len

@@ -16,7 +16,7 @@ from model.data.tokenizer import TOKENIZERS, Tokenizer
 from model.device import choose_device
 from model.files import folder_to_write, replacing
 from model.lines import one_line
-from model.sources.checkpoint import find_folder, load
+from model.sources.checkpoint import find_folder, load_model
 from model.sources.places import SNAPSHOT
 from model.training.needs import refuse_too_large
 from model.training.objectives import OBJECTIVES
@@ -123,11 +123,12 @@ def _trainer(
     refuse_too_large(recipe, vocab_size, TOO_MUCH)
     model = build_model(recipe, vocab_size)
     if recipe.weights_of:
-        take_weights(model, load(recipe.weights_of, device="cpu").model)
-    if model.config.architecture != kind.architecture:
+        take_weights(model, load_model(recipe.weights_of, device="cpu")[0])
+    if model.config.architecture not in kind.architectures:
         raise ValueError(
             f"recipe: the objective {recipe.objective!r} trains the architecture "
-            f"{kind.architecture!r}, but [model] is a {model.config.architecture!r}; change one"
+            f"{' or '.join(map(repr, kind.architectures))}, but [model] is a "
+            f"{model.config.architecture!r}; change one"
         )
     objective = kind(tokenizer, corpus, recipe.plan)
     made = tokenizer.to_json() if tokenizer else "none"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -29,7 +30,7 @@ def expected_seconds(recipe: Recipe, vocab_size: int) -> float | None:
     `planned`.
     """
     config, n_weights = planned(recipe, vocab_size)
-    work = [_work(config, n_weights, stage.seq_len) for stage in recipe.stages]
+    work = [_work(cast("BlockConfig", config), n_weights, stage.seq_len) for stage in recipe.stages]
     if n_weights > MOST_WEIGHTS or max(work) > MOST_WORK:
         return None
     model = build_model(recipe, vocab_size).train()

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.architectures.table import architecture
 from model.device import PRECISIONS, has_fast_bfloat16
 from model.sources.checkpoint import own_weights
@@ -100,7 +100,7 @@ class Trainer:
     def __init__(
         self,
         recipe: Recipe,
-        model: Transformer,
+        model: Model,
         objective: Objective,
         device: torch.device,
         data: Mapping[str, str] = NO_DATA,
@@ -212,7 +212,7 @@ class Trainer:
         for optimizer, schedule in zip(self.optimizers, self.schedules, strict=True):
             _set_schedule(optimizer, schedule, self.steps_done)
 
-    def finished(self) -> Transformer:
+    def finished(self) -> Model:
         """The model as it is kept: once all steps are done a copy with its averaged weights.
 
         Where none are averaged, or before that, the model itself.
@@ -283,7 +283,7 @@ class Trainer:
             }
 
     @contextmanager
-    def judged(self) -> Iterator[Transformer]:
+    def judged(self) -> Iterator[Model]:
         """The model as it is kept, in `eval` mode within."""
         self.model.eval()
         try:
@@ -310,7 +310,7 @@ class Trainer:
         return self.objective.tokens_until(self.steps_done) - self.objective.tokens_until(step)
 
 
-def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
+def build_model(recipe: Recipe, vocab_size: int | None) -> Model:
     """The recipe's model with fresh weights; see `planned`."""
     config, _ = planned(recipe, vocab_size)
     model = architecture(config.architecture).build(config)
@@ -318,7 +318,7 @@ def build_model(recipe: Recipe, vocab_size: int | None) -> Transformer:
     return model
 
 
-def _gradient_norms(model: Transformer) -> dict[str, Tensor]:
+def _gradient_norms(model: Model) -> dict[str, Tensor]:
     """The length of the gradient of each part: the embedding, each layer, what comes after."""
     parts: dict[str, list[Tensor]] = {}
     for name, weight in model.named_parameters():
@@ -328,10 +328,15 @@ def _gradient_norms(model: Transformer) -> dict[str, Tensor]:
 
 
 def _part(name: str) -> str:
-    """The part of a model that a weight is in, such as "layer 0" or "encoder layer 0"."""
+    """The part of a model that a weight is in, such as "layer 0" or "encoder layer 0".
+
+    Of a recurrent network a unit, or its attention.
+    """
     if layer := re.match(r"(?:(\w+)\.)?blocks\.(\d+)\.", name):
         return f"{layer[1]} layer {layer[2]}" if layer[1] else f"layer {layer[2]}"
-    return "end" if re.search(r"(final_norm|unembed)\.", name) else "embedding"
+    if unit := re.match(r"(forwards|backwards|decoder|attention)\.(?:of_|v\.)", name):
+        return unit[1]
+    return "end" if re.search(r"(final_norm|unembed|output)\.", name) else "embedding"
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.architectures.table import config_of
-from model.config import DecoderConfig
+from model.config import BlockConfig, DecoderConfig
 from model.files import MEGABYTE, append, read_text, replacing
 from model.masks import MASKS
 from model.tap import Recorder, attach
@@ -51,7 +51,8 @@ class AttentionFrames(Observer):
         config, recipe = trainer.model.config, trainer.recipe
         texts = [text for text in recipe.probes.splitlines() if text.strip()]
         self.probes = trainer.objective.probes(texts, config.max_seq_len)
-        head = index_of(self.probes, config.n_layers, config.n_heads)
+        has_heads = isinstance(config, BlockConfig)
+        head = index_of(self.probes, config.n_layers, config.n_heads) if has_heads else NO_FRAMES
         n_bytes = 2 * sum(sizes_of(head))
         most = min(MOST_FRAMES, MOST_BYTES // max(n_bytes, 1))
         self.steps = FrameSteps(recipe.total_steps, recipe.evaluate_every, most)
@@ -94,7 +95,7 @@ class AttentionFrames(Observer):
         return kept
 
 
-def pattern(model: Transformer, probe: Probe) -> np.ndarray:
+def pattern(model: Model, probe: Probe) -> np.ndarray:
     """What every head attends to, (L, H, Tq, Tk) in float16."""
     recorder, device = Recorder(["pattern"]), next(model.parameters()).device
     with torch.no_grad():  # inference tensors would be in the way of what is trained

@@ -16,6 +16,7 @@ from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.table import ARCHITECTURES
 from model.architectures.vision import VisionTransformer
 from model.capture import capture, capture_image, capture_translation
 from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, VisionConfig
@@ -28,6 +29,7 @@ from model.trace import AttentionRecord, Trace
 SENTENCE = "the cat sat on a mat."
 SEQ_LEN = 7  # tokens in a sentence, below the context of 11
 GROUPED = {"d_model": 36, "n_heads": 6, "n_kv_heads": 2}  # three query heads share one key head
+CAPTURED = [name for name, one in ARCHITECTURES.items() if one.capture is not None]
 
 ModuleT = TypeVar("ModuleT", bound=nn.Module)
 

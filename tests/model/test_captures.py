@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from model.architectures.table import ARCHITECTURES
 from model.capture import CLASS_TOKEN, capture, capture_image, capture_translation
 from model.trace import Site, Trace
 from tests.model.builders import (
+    CAPTURED,
     all_arrays,
     every_trace,
     tiny_encoder,
@@ -22,7 +22,7 @@ from tests.model.builders import (
 SOURCE, TARGET = ([3, 1, 4, 1, 5], list("abcde")), ([2, 7, 1], list("xyz"))
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", CAPTURED)
 def test_captured_is_uncaptured_and_frozen(name: str) -> None:
     model, trace = every_trace()[name]
     batch = trace.given if isinstance(trace.given, tuple) else (trace.given,)

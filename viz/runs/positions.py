@@ -41,7 +41,7 @@ def _has_scheme(handle: ModelHandle, scheme: str) -> bool:
         config = read_config(find_folder(handle.name) / "config.json")
     except ValueError:
         return True
-    return config.position == scheme
+    return getattr(config, "position", None) == scheme
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

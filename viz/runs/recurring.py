@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.recurrent import Recurrent
 from model.device import one_thread
 from model.recurrence import stored
 from model.recurrence.reading import (
@@ -16,7 +18,6 @@ from model.recurrence.reading import (
     written,
 )
 from model.recurrence.steps import Steps, steps
-from model.recurrence.translators import OfTransformer, Recurrent, n_parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,7 @@ def row_of(task: str, letters: tuple[int, ...]) -> Row:
     models = {name: stored.shipped(name) for name in stored.NAMES}
     additive, transformer = models["additive"], models["transformer"]
     assert isinstance(additive, Recurrent), "its config says so"
-    assert isinstance(transformer, OfTransformer), "its config says so"
+    assert isinstance(transformer, EncoderDecoderTransformer), "its config says so"
     with one_thread():
         targets = {name: written(model, task, letters) for name, model in models.items()}
         patterns = cross_patterns(transformer, task, letters, targets["transformer"])
@@ -52,4 +53,7 @@ def row_of(task: str, letters: tuple[int, ...]) -> Row:
 def sizes(n_letters: int) -> dict[str, tuple[int, Steps]]:
     """Parameters of each model, and its steps for a row of so many letters."""
     models = {name: stored.shipped(name) for name in stored.NAMES}
-    return {name: (n_parameters(model), steps(model, n_letters)) for name, model in models.items()}
+    return {
+        name: (sum(weight.numel() for weight in model.parameters()), steps(model.config, n_letters))
+        for name, model in models.items()
+    }

@@ -3,6 +3,7 @@
 from model.training.objectives.base import Objective
 from model.training.objectives.images import ImageClasses
 from model.training.objectives.language_modelling import LanguageModelling
+from model.training.objectives.letters import Letters
 from model.training.objectives.masked import MaskedTokens
 from model.training.objectives.tasks import (
     Brackets,
@@ -21,6 +22,7 @@ OBJECTIVES: dict[str, type[Objective]] = {
     "masked": MaskedTokens,
     "translation": Translation,
     "images": ImageClasses,
+    "letters": Letters,
     "copy": Copy,
     "reverse": Reverse,
     "sort": Sort,

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.tokenizer import Tokenizer
 from model.lines import quoted
 from model.training.plan import Plan
@@ -48,11 +48,11 @@ class Batch(Protocol):
 class Objective(ABC):
     """What a model learns from, and how well it does. Knows nothing of steps and optimizers.
 
-    `architecture` is the one that it trains; `specials` are the special tokens that its tokenizer
+    `architectures` are those that it trains; `specials` are the special tokens that its tokenizer
     must have besides the end of text.
     """
 
-    architecture: ClassVar[str] = "decoder"
+    architectures: ClassVar[tuple[str, ...]] = ("decoder",)
     reads_text: ClassVar[bool] = True
     needs_corpus: ClassVar[bool] = True  # not where it makes its own data
     cycle: ClassVar[str] = ""  # the characters of numbers that are added modulo their number
@@ -77,14 +77,14 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def loss(self, model: Transformer, batch: Any) -> Tensor:  # noqa: ANN401, a batch of its own
+    def loss(self, model: Model, batch: Any) -> Tensor:  # noqa: ANN401, a batch of its own
         """What the optimizer makes smaller: the mean over a batch, a scalar, differentiable."""
 
     @abstractmethod
-    def evaluate(self, model: Transformer) -> Mapping[str, Any]:
+    def evaluate(self, model: Model) -> Mapping[str, Any]:
         """Scores on held-out data by its name, as dataclasses; the model is in `eval` mode."""
 
-    def sample(self, model: Transformer) -> str:
+    def sample(self, model: Model) -> str:
         """A few tokens that the model writes by itself; empty where it writes none."""
         return ""
 
@@ -95,11 +95,11 @@ class Objective(ABC):
         """
         return []
 
-    def trained_on(self, model: Transformer) -> "Accuracy | None":
+    def trained_on(self, model: Model) -> "Accuracy | None":
         """How well the model does on what it learns from, scored as what was held out is."""
         return None
 
-    def alone(self, model: Transformer) -> "Accuracy | None":
+    def alone(self, model: Model) -> "Accuracy | None":
         """How much is right of what the model writes after held-out beginnings, reading itself.
 
         `evaluate` feeds it the true tokens (teacher forcing); here it reads what it has written
@@ -169,7 +169,7 @@ class Accuracy:
     targets: int
 
 
-def cross_entropy(model: Transformer, batch: Examples, label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(model: Model, batch: Examples, label_smoothing: float = 0.0) -> Tensor:
     """The mean of −ln p over all targets, smoothed (Szegedy et al. 2016, §7)."""
     logits = model(**batch.inputs)  # (…, C)
     return F.cross_entropy(
@@ -188,7 +188,7 @@ def least_loss(n_classes: int, label_smoothing: float) -> float:
 
 
 @torch.inference_mode()
-def accuracy(model: Transformer, batches: Iterable[Examples]) -> Accuracy:
+def accuracy(model: Model, batches: Iterable[Examples]) -> Accuracy:
     """Scores over all targets of some batches."""
     total, n_right, n_targets = 0.0, 0, 0
     for batch in batches:
@@ -202,7 +202,7 @@ def accuracy(model: Transformer, batches: Iterable[Examples]) -> Accuracy:
 
 
 @torch.inference_mode()
-def reading_itself(model: Transformer, batch: Examples) -> Examples:
+def reading_itself(model: Model, batch: Examples) -> Examples:
     """The batch with the model's own words where the right ones stood (free running), greedily.
 
     A token of the inputs `ids` (B, T) is written where a target asks for it. The targets stay, so

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.images import Images, jittered, read_images
 from model.data.tokenizer import Tokenizer
 from model.training.objectives.base import Accuracy, Examples, Objective, accuracy, cross_entropy
@@ -22,7 +22,7 @@ class ImageClasses(Objective):
     pictures as `batch_tokens` holds.
     """
 
-    architecture = "vision"
+    architectures = ("vision",)
     reads_text = False
 
     def __init__(self, tokenizer: Tokenizer | None, data: Images, plan: Plan) -> None:
@@ -45,7 +45,7 @@ class ImageClasses(Objective):
                     yield self._batch(first, size, step)
                 first, step = first + size, step + 1
 
-    def loss(self, model: Transformer, batch: Examples) -> Tensor:
+    def loss(self, model: Model, batch: Examples) -> Tensor:
         """Cross-entropy of the classes, smoothed as the plan says.
 
         ValueError where a class is not one of the model's.
@@ -58,7 +58,7 @@ class ImageClasses(Objective):
             )
         return cross_entropy(model, batch, self.plan.label_smoothing)
 
-    def evaluate(self, model: Transformer) -> dict[str, Accuracy]:
+    def evaluate(self, model: Model) -> dict[str, Accuracy]:
         """How many held-out pictures are told right."""
         return {
             name: accuracy(model, whole_batches(images))

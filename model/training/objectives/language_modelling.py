@@ -6,7 +6,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.architectures.decoder import DecoderTransformer
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
@@ -32,23 +32,23 @@ class LanguageModelling(WindowedText):
         """Windows (B, T + 1): inputs are [:, :-1], targets [:, 1:]."""
         return self.windows(steps_done)
 
-    def loss(self, model: Transformer, batch: Tensor) -> Tensor:
+    def loss(self, model: Model, batch: Tensor) -> Tensor:
         """Cross-entropy of the next tokens, smoothed as the plan says, the mean over all places."""
         rows = Examples({"ids": batch[:, :-1]}, batch[:, 1:])
         return cross_entropy(model, rows, self.plan.label_smoothing)
 
-    def sample(self, model: Transformer) -> str:
+    def sample(self, model: Model) -> str:
         """Twelve tokens that come to the model first."""
         assert isinstance(model, DecoderTransformer)
         end_id = self.tokenizer.end_id
         steps = generate(model, [end_id], Sampling(), max_new_tokens=N_SAMPLED, end_ids=(end_id,))
         return self.tokenizer.decode([step.token_id for step in steps])
 
-    def evaluate(self, model: Transformer) -> dict[str, Evaluation]:
+    def evaluate(self, model: Model) -> dict[str, Evaluation]:
         """How well the model predicts each held-out text."""
         return {name: evaluate(model, self.tokenizer, text) for name, text in self.held_out.items()}
 
-    def alone(self, model: Transformer) -> Accuracy | None:
+    def alone(self, model: Model) -> Accuracy | None:
         """Sixteen tokens after each of 64 held-out beginnings; None where there is too little."""
         if self.beginnings is None or model.config.max_seq_len < BEGINNING + WRITTEN - 1:
             return None

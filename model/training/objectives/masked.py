@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.architectures.encoder import EncoderTransformer
 from model.data.tokenizer import MASK, Tokenizer
 from model.training.objectives.base import IGNORED, Accuracy, Examples, accuracy
@@ -60,7 +60,7 @@ def hidden_windows(tokenizer: Tokenizer, text: str, seq_len: int) -> Iterator[Ex
 class MaskedTokens(WindowedText):
     """Predict the chosen tokens of each window from all others; the loss is in nats per token."""
 
-    architecture = "encoder"
+    architectures = ("encoder",)
     specials = (MASK,)
 
     def batches(self, steps_done: int) -> Iterator[Examples]:
@@ -68,7 +68,7 @@ class MaskedTokens(WindowedText):
         for step, windows in enumerate(self.windows(steps_done), start=steps_done):
             yield hide(windows[:, :-1], self.tokenizer, generator_of(self.plan.seed, step))
 
-    def loss(self, model: Transformer, batch: Examples) -> Tensor:
+    def loss(self, model: Model, batch: Examples) -> Tensor:
         """Cross-entropy of the chosen tokens; logits of the others are not even computed."""
         encoder = cast("EncoderTransformer", model)
         chosen = batch.targets != IGNORED
@@ -79,7 +79,7 @@ class MaskedTokens(WindowedText):
             label_smoothing=self.plan.label_smoothing,
         )
 
-    def evaluate(self, model: Transformer) -> dict[str, Accuracy]:
+    def evaluate(self, model: Model) -> dict[str, Accuracy]:
         """How many tokens behind [MASK] the model finds in each held-out text."""
         window = model.config.max_seq_len
         return {

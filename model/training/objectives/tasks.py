@@ -19,7 +19,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.text import digest
 from model.data.tokenizer import Tokenizer
 from model.lines import quoted
@@ -58,14 +58,43 @@ class Alphabet:
         return digest(self.texts)
 
 
-class Task(Objective):
-    """Write the answer to a prompt; each stage's `seq_len` holds the longest row."""
+class OwnRows(Objective):
+    """What makes its own rows, new ones at each step: there is no end of them."""
 
     needs_corpus = False
     alphabet: ClassVar[str]
+    n_tokens = 0
+
+    @classmethod
+    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Alphabet:
+        """Nothing of files; ValueError when some are given."""
+        if corpus or held_out:
+            raise ValueError("this task makes its own rows; leave out --corpus and --held-out")
+        return Alphabet([cls.alphabet])
+
+    @abstractmethod
+    def batch(self, step: int, size: int, seq_len: int) -> Examples:
+        """The rows of one step."""
+
+    def batches(self, steps_done: int) -> Iterator[Examples]:
+        """Rows of the steps still to come."""
+        step = 0
+        for stage in self.plan.stages:
+            for _ in range(stage.steps):
+                if step >= steps_done:
+                    yield self.batch(step, self.plan.batch_size(stage), stage.seq_len)
+                step += 1
+
+    def loss(self, model: Model, batch: Examples) -> Tensor:
+        """Cross-entropy of the answers, smoothed as the plan says."""
+        return cross_entropy(model, batch, self.plan.label_smoothing)
+
+
+class Task(OwnRows):
+    """Write the answer to a prompt; each stage's `seq_len` holds the longest row."""
+
     held_out_share: ClassVar[float] = 0.1  # of all prompts
     least: ClassVar[int]  # the shortest `seq_len` that holds a row
-    n_tokens = 0  # there is no end of rows
 
     def __init__(self, tokenizer: Tokenizer, data: Alphabet, plan: Plan) -> None:
         """ValueError when a stage is too short for a row, or a character is not one token."""
@@ -83,13 +112,6 @@ class Task(Objective):
                 '"characters" and no tokenizer_of'
             )
         self.id_of = {x: own[0] for x, own in zip(self.alphabet, ids, strict=True)}
-
-    @classmethod
-    def read(cls, corpus: Sequence[Path], held_out: Sequence[Path]) -> Alphabet:
-        """Nothing of files; ValueError when some are given."""
-        if corpus or held_out:
-            raise ValueError("this task makes its own rows; leave out --corpus and --held-out")
-        return Alphabet([cls.alphabet])
 
     @abstractmethod
     def draw(self, seq_len: int, rng: random.Random) -> Row:
@@ -119,23 +141,10 @@ class Task(Objective):
             is_answer[number, len(prompt) : len(own) + 1] = True
         return Examples({"ids": ids[:, :-1]}, ids.where(is_answer, IGNORED)[:, 1:])
 
-    def batches(self, steps_done: int) -> Iterator[Examples]:
-        """Rows of the steps still to come."""
-        step = 0
-        for stage in self.plan.stages:
-            for _ in range(stage.steps):
-                if step >= steps_done:
-                    yield self.batch(step, self.plan.batch_size(stage), stage.seq_len)
-                step += 1
-
     def batch(self, step: int, size: int, seq_len: int) -> Examples:
         """The rows of one step."""
         seed = drawn_number(self.plan.seed, step)
         return self.examples(self.rows(size, seq_len, seed, held_out=False), seq_len)
-
-    def loss(self, model: Transformer, batch: Examples) -> Tensor:
-        """Cross-entropy of the answers, smoothed as the plan says."""
-        return cross_entropy(model, batch, self.plan.label_smoothing)
 
     @cached_property
     def held_out(self) -> list[Row]:
@@ -147,15 +156,15 @@ class Task(Objective):
         """As many that may be trained on."""
         return self.rows(N_SCORED, self.seq_len, 0, held_out=False)
 
-    def evaluate(self, model: Transformer) -> dict[str, Accuracy]:
+    def evaluate(self, model: Model) -> dict[str, Accuracy]:
         """How much of the answers to held-out prompts is right, the right beginning before it."""
         return {"held out": accuracy(model, [self.examples(self.held_out, self.seq_len)])}
 
-    def trained_on(self, model: Transformer) -> Accuracy:
+    def trained_on(self, model: Model) -> Accuracy:
         """The same on rows of the part that is trained on."""
         return accuracy(model, [self.examples(self.learnt, self.seq_len)])
 
-    def alone(self, model: Transformer) -> Accuracy:
+    def alone(self, model: Model) -> Accuracy:
         """The same on held-out rows, where the model reads what it has written."""
         rows = self.examples(self.held_out[:N_WRITTEN], self.seq_len)
         return accuracy(model, [reading_itself(model, rows)])
@@ -173,7 +182,7 @@ class Task(Objective):
         ids = ([self.id_of[x] for x in row] for row in rows)
         return [probe_of(self.tokenizer, row, is_causal=True) for row in ids]
 
-    def sample(self, model: Transformer) -> str:
+    def sample(self, model: Model) -> str:
         """The first held-out prompt, and what the model answers, up to the end that it writes."""
         row = reading_itself(model, self.examples(self.held_out[:1], self.seq_len))
         with torch.inference_mode():

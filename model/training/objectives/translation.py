@@ -6,7 +6,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from model.architectures.base import Transformer
+from model.architectures.base import Model
 from model.data.pairs import EncodedPairs, LengthBuckets, Pairs, read_pairs
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer
 from model.lines import quoted
@@ -31,7 +31,7 @@ class Translation(Objective):
     `batch_tokens` tokens of the target, padding included.
     """
 
-    architecture = "encoder_decoder"
+    architectures = ("encoder_decoder",)
     specials = (START_OF_TEXT, PADDING)
 
     def __init__(self, tokenizer: Tokenizer, data: Pairs, plan: Plan) -> None:
@@ -61,11 +61,11 @@ class Translation(Objective):
                 yield examples_of(buckets.pairs, buckets.rows(step))
             first += stage.steps
 
-    def loss(self, model: Transformer, batch: Examples) -> Tensor:
+    def loss(self, model: Model, batch: Examples) -> Tensor:
         """Cross-entropy of the next tokens, smoothed as the plan says (Vaswani et al., §5.4)."""
         return cross_entropy(model, batch, self.plan.label_smoothing)
 
-    def evaluate(self, model: Transformer) -> dict[str, Accuracy]:
+    def evaluate(self, model: Model) -> dict[str, Accuracy]:
         """How well the model predicts each held-out translation, the right one before it."""
         return {
             name: accuracy(model, _all_batches(pairs, self.plan.batch_tokens))

@@ -40,7 +40,7 @@ class WindowedText(Objective):
         if not texts:
             text = next(iter(self.held_out.values()), "")[: N_PROBED * LONG_TOKEN]
             rows = [self.tokenizer.encode(text)[: min(longest, N_PROBED)]]
-        is_causal = self.architecture == "decoder"
+        is_causal = self.architectures == ("decoder",)
         return [probe_of(self.tokenizer, row, is_causal=is_causal) for row in rows if row]
 
     @classmethod

@@ -2,11 +2,9 @@
 
 import pytest
 import torch
-from torch import nn
 
-from model.recurrence.gru import GatedUnit
+from model.architectures.recurrent import GatedUnit, Recurrent
 from model.recurrence.steps import steps
-from model.recurrence.translators import Recurrent, Translator
 from tests.model.recurrence.test_translators import tiny
 
 
@@ -25,7 +23,9 @@ def units_to_an_end(model: Recurrent, n_source: int, place: int) -> int:
 
 @pytest.mark.parametrize("n", [1, 2, 9, 16, 31])
 def test_steps_grow_with_a_row_where_states_follow_each_other(n: int) -> None:
-    fixed, additive, transformer = (steps(tiny(x), n) for x in ("fixed", "additive", "transformer"))
+    fixed, additive, transformer = (
+        steps(tiny(x).config, n) for x in ("fixed", "additive", "transformer")
+    )
     assert fixed.known == fixed.writing == additive.known == 2 * n + 3
     assert (transformer.known, transformer.writing) == (4, 2 + 2 * (n + 1))
     model = tiny("fixed")
@@ -48,13 +48,4 @@ def test_as_many_steps_are_really_taken(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(GatedUnit, "step", counted)
     n, model = 6, tiny("additive")
     model(torch.zeros(1, n + 2, dtype=torch.long), torch.zeros(1, n + 1, dtype=torch.long))
-    assert len(taken) - (n + 2) == steps(model, n).known
-
-
-class _Strange(Translator):
-    forward = begin = fields = nn.Module.forward
-
-
-def test_of_another_kind_nothing_is_known() -> None:
-    with pytest.raises(TypeError, match="_Strange"):
-        steps(_Strange(), 3)
+    assert len(taken) - (n + 2) == steps(model.config, n).known

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model.recurrence import task
-from model.recurrence.scored import rows_of
 from model.recurrence.task import END, LONGEST, answer_of, ids_of, source_of
+from model.training.objectives.letters import rows_of
 
 
 def test_a_row_backwards_and_once_more() -> None:

@@ -1,138 +1,136 @@
-"""Protects training and what it leaves: the seed decides, and what is stored is what was shown."""
+"""Protects how the translators are trained and what is shipped of them: the scores are its own."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors import safe_open
 
-from model.commands import cli, recurrence
-from model.files import LARGEST_CONFIG
+from model.architectures.table import config_of
 from model.recurrence import stored
-from model.recurrence.scored import rows_of, score
-from model.recurrence.task import LONGEST, TASKS, TRAINED
-from model.recurrence.training import Recipe, Stage, batch_of, read_recipe, started, train
-from model.recurrence.translators import n_parameters
+from model.recurrence.task import LONGEST, NAMES, TASKS, TRAINED
+from model.sources.checkpoint import CheckpointSource, load, load_model
+from model.training.evaluation import METRICS_FILE
+from model.training.objectives import letters
+from model.training.objectives.letters import Letters, scores
+from model.training.plan import Plan, Stage
+from model.training.recipe import Recipe
+from model.training.run import train
+from tests.model.builders import tiny_tokenizer
+from tests.model.training.builders import CPU, Crash, assert_same_run, log_lines
 
-TINY = """
-batch = 16
-[[stages]]
-steps = 20
-lr = 1e-2
-horizon = 30
-warmup_steps = 5
-[[stages]]
-steps = 10
-lr = 5e-3
-warmup_steps = 2
-[model]
-architecture = "recurrent"
-n_embedding = 8
-n_encoder = 8
-n_decoder = 8
-n_attention = 8
-"""
 LARGEST = 500_000  # bytes of a shipped weights file
+TINY = ["n_embedding=8", "n_encoder=8", "n_decoder=8", "n_attention=8", "max_seq_len=40",
+        "steps=30", "batch_tokens=272", "log_every=10", "evaluate_every=30",
+        "save_every=10", "warmup_steps=5", "matrix_lr=1e-2", "other_lr=1e-2"]  # fmt: skip
+TOKENIZER = load_model(stored.SHIPPED / "fixed", "cpu")[1]
+ALPHABET = Letters.read([], [])
+
+
+def tiny_recipe(*changes: str) -> Recipe:
+    """The recipe of the one with attention, much smaller."""
+    recipe = replace(stored.recipe_of("additive"), tokenizer_of=str(stored.SHIPPED / "fixed"))
+    return recipe.with_changes([*TINY, *changes])
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are scored."""
+    monkeypatch.setattr(letters, "N_SCORED", 3)
 
 
 def test_a_batch_depends_on_its_step_and_the_seed() -> None:
-    recipe = Recipe(stages=(), batch=6, model={})
-    sources, answers = batch_of(3, recipe)
-    again, _ = batch_of(3, recipe)
-    assert torch.equal(sources, again)
-    assert len(sources) == 6
-    assert sources.shape[1] == answers.shape[1] + 1
+    plan = Plan((Stage(steps=300, seq_len=TRAINED + 1),), 6 * (TRAINED + 1), seed=0)
+    batches = list(Letters(TOKENIZER, ALPHABET, plan).batches(0))
+    (again, *_) = Letters(TOKENIZER, ALPHABET, plan).batches(3)
+    sources, targets = batches[3].inputs["source_ids"], batches[3].inputs["target_ids"]
+    assert sources.equal(again.inputs["source_ids"])
     assert sources[:, 0].tolist() == [TASKS["reverse"]] * 3 + [TASKS["copy"]] * 3
-    lengths = {batch_of(step, recipe)[1].shape[1] - 1 for step in range(300)}
-    assert lengths == set(range(1, TRAINED + 1))
+    assert targets[:, 1:].equal(again.targets[:, :-1])
+    assert sources[3:, 1:].equal(again.targets[3:]), "of a copy, its end too"
+    assert sources[:3, 1:-1].flip(1).equal(again.targets[:3, :-1])
+    assert {batch.targets.shape[1] - 1 for batch in batches} == set(range(1, TRAINED + 1))
+    other = Letters(TOKENIZER, ALPHABET, replace(plan, seed=1))
+    assert [x.targets.shape for x in other.batches(290)] != [x.targets.shape for x in batches[290:]]
 
 
-def test_the_rate_rises_and_falls() -> None:
-    stage = Stage(steps=1000, lr=2.0, warmup_steps=100)
-    assert stage.rate(0) == pytest.approx(0.02)
-    assert stage.rate(99) == stage.rate(100) == 2.0
-    assert stage.rate(550) == pytest.approx(1.0)
-    assert stage.rate(999) < 0.001
-    assert replace(stage, horizon=1900).rate(1000) == pytest.approx(1.0)
+def test_a_training_learns_scores_each_length_and_resumes_bit_for_bit(tmp_path: Path) -> None:
+    whole, halved, recipe = tmp_path / "whole", tmp_path / "halved", tiny_recipe()
+    lines = list(train(recipe, ALPHABET, whole, device=CPU))
+    assert lines[-1].loss < 3.3  # −ln of an even guess of 30 is 3.40
+    assert lines[-1].gradient_norms.keys() == {
+        "embedding", "forwards", "backwards", "attention", "decoder", "end",
+    }  # fmt: skip
+    with pytest.raises(RuntimeError, match="a crash"):
+        list(train(recipe, ALPHABET, halved, device=CPU, observers=[Crash(17)]))
+    list(train(recipe, ALPHABET, halved, device=CPU, resume=True))
+    assert_same_run(halved, whole)
+    model, _ = load_model(whole, "cpu")
+    for task, noted in log_lines(whole)[-1]["held_out"].items():
+        found, again = stored.read_scores(whole, task), scores(model, task, TRAINED)
+        assert found.loss == pytest.approx(again.loss, rel=1e-4)  # of weights in float16
+        assert (found.n_rows, len(found.n_exact), len(found.n_right)) == (3, LONGEST, LONGEST)
+        assert noted["targets"] == 3 * sum(range(2, TRAINED + 2))
+    assert "no heads" in CheckpointSource().described(str(whole))
+    with pytest.raises(ValueError, match=r"architecture 'recurrent', which has no heads"):
+        load(whole)
 
 
-def test_a_further_stage_begins_with_what_is_stored(tmp_path: Path) -> None:
-    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
-    recipe = read_recipe(tmp_path / "tiny.toml")
-    at_once, first = started(recipe), started(recipe)
-    whole = list(train(recipe, at_once))
-    assert whole[-1]["loss"] < 3.3  # −ln of an even guess of 30 is 3.40
-    list(train(replace(recipe, stages=recipe.stages[:1]), first))
-    stored.save(tmp_path / "first", first)
-    again = stored.load(tmp_path / "first")
-    assert list(train(recipe, again, 1)) == whole[1:]
-    for name, weight in at_once.state_dict().items():
-        assert torch.equal(weight, again.state_dict()[name]), name
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("n_encoder=0", "n_encoder is 0; it must be at least 1"),
+        ("n_attention=-1", "n_attention is -1; it must be at least 0"),
+        ("d_model=8", "config has d_model, a field of the architecture 'decoder'"),
+        ("seq_len=41", "seq_len 41 but max_seq_len is 40"),
+        ("seq_len=1", "seq_len 1 and batch_tokens 272; a row needs 2 or more"),
+        ("batch_tokens=17", "and a batch a row of each task"),
+        ("optimizer=muon", "has none; set optimizer"),
+        ("objective=translation", "trains the architecture 'encoder_decoder', but"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_line(change: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)) as raised:
+        list(train(tiny_recipe(change), ALPHABET, tmp_path / "own", device=CPU))
+    assert "\n" not in str(raised.value)
 
 
-def test_the_command_trains_scores_and_saves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "additive.toml").write_text(TINY, encoding="utf-8")
-    monkeypatch.setattr(stored, "SHIPPED", tmp_path)
-    folder = tmp_path / "own"
-    words = ["--model", "additive", "--out", str(folder), "--rows", "3"]
-    cli.main("recurrence", words)
-    said = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert said["exact"].keys() == TASKS.keys()
-    found = stored.read_scores(folder)
-    assert len(found) == 2 * LONGEST
-    assert {score.n_rows for score in found} == {3}
-    assert n_parameters(stored.load(folder)) == said["parameters"]
-    assert len((folder / "metrics.jsonl").read_text().splitlines()) == 2
-    with pytest.raises(SystemExit):
-        cli.main("recurrence", [*words[:-1], "0", "--score"])
-    assert "--rows is 0; give 1 to 1,000,000" in capsys.readouterr().err
-    assert recurrence.ROWS == 500
-
-
-def test_what_is_broken_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
-    folder = tmp_path / "own"
-    stored.save(folder, started(read_recipe(tmp_path / "tiny.toml")))
-    (folder / "config.json").write_text('{"architecture": "recurrent"}', encoding="utf-8")
-    with pytest.raises(ValueError, match="lacks n_decoder, n_embedding, n_encoder"):
-        stored.load(folder)
-    (folder / "accuracy.json").write_text('{"scores": [{"task": "copy"}]}', encoding="utf-8")
-    with pytest.raises(ValueError, match="is not a list of scores; score again"):
-        stored.read_scores(folder)
-    (tmp_path / "odd.toml").write_text(TINY.replace("batch", "bunch"), encoding="utf-8")
-    with pytest.raises(ValueError, match="bunch"):
-        read_recipe(tmp_path / "odd.toml")
+def test_another_vocabulary_and_a_log_without_scores_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match='set tokenizer_of = "assets/recurrence/fixed"'):
+        Letters(tiny_tokenizer(), ALPHABET, tiny_recipe().plan)
+    with pytest.raises(ValueError, match="does not end with scores of copy; train to the end"):
+        stored.read_scores(tmp_path, "copy")
+    line = {"step": 1, "loss": 1.0, "learning_rate": 1, "tokens": 1, "tokens_per_second": None}
+    line |= {"held_out": {"copy": {"loss": 1.0}}}
+    (tmp_path / METRICS_FILE).write_text(json.dumps(line) + "\n")
+    with pytest.raises(ValueError, match="lacks accuracy, n_exact, n_right, n_rows, targets"):
+        stored.read_scores(tmp_path, "copy")
 
 
 @pytest.mark.parametrize("name", stored.NAMES)
-def test_what_is_shipped(name: str) -> None:
+def test_what_is_shipped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """About as many numbers each, small files, the sizes of the recipe, scores of those weights."""
-    folder, model = stored.SHIPPED / name, stored.shipped(name)
-    assert {path.suffix for path in folder.iterdir()} == {".json", ".jsonl", ".md", ".safetensors"}
+    folder, model, recipe = stored.SHIPPED / name, stored.shipped(name), stored.recipe_of(name)
     assert (folder / "model.safetensors").stat().st_size < LARGEST
-    assert abs(n_parameters(model) / 149_000 - 1) < 0.01
-    with safe_open(folder / "model.safetensors", "pt") as file:
-        assert set(file.keys()) == set(model.own_weights())
-    recipe = read_recipe(stored.SHIPPED / f"{name}.toml")
-    assert started(recipe).fields() == model.fields()
-    lines = [json.loads(x) for x in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert lines[-1]["step"] == recipe.steps
-    found = {(x.task, x.n_letters): x for x in stored.read_scores(folder)}
-    assert set(found) == {(task, n) for task in TASKS for n in range(1, LONGEST + 1)}
-    for task, n in (("reverse", 5), ("copy", 19)):
-        kept = found[task, n]
-        again = score(model, task, rows_of(task, n, kept.n_rows))
-        assert abs(again.n_exact - kept.n_exact) <= 2, (task, n)  # of logits that are all but equal
-        assert abs(again.n_right - kept.n_right) <= 4, (task, n)
-    assert (folder / "accuracy.json").stat().st_size < LARGEST_CONFIG
+    assert abs(sum(x.numel() for x in model.parameters()) / 149_000 - 1) < 0.01
+    assert config_of({**recipe.model, "vocab_size": len(NAMES)}) == model.config
+    assert (recipe.name, recipe.stages[0].seq_len) == (name, TRAINED + 1)
+    assert log_lines(folder)[-1]["step"] == recipe.total_steps
+    assert load_model(folder, "cpu")[1].to_json() == TOKENIZER.to_json()
+    for task in TASKS:
+        kept = stored.read_scores(folder, task)
+        assert len(kept.n_exact) == len(kept.n_right) == LONGEST
+        monkeypatch.setattr(letters, "N_SCORED", kept.n_rows)
+        for n in (5, 19):
+            again = letters.count(model, letters.scored(task, n))
+            differ = (again[0] - kept.n_exact[n - 1], again[1] - kept.n_right[n - 1])
+            assert abs(differ[0]) <= 2, (task, n)  # of logits that are all but equal
+            assert abs(differ[1]) <= 4, (task, n)
 
 
 def test_the_transformer_and_attention_learned_the_task() -> None:
     for name in ("transformer", "additive"):
-        for kept in stored.read_scores(stored.SHIPPED / name):
-            if kept.n_letters <= TRAINED:
-                assert kept.n_exact / kept.n_rows > 0.99, (name, kept)
+        for task in TASKS:
+            kept = stored.read_scores(stored.SHIPPED / name, task)
+            assert min(kept.n_exact[:TRAINED]) / kept.n_rows > 0.99, (name, task)

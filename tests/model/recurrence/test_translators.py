@@ -1,39 +1,47 @@
 """Protects the translators: the gated unit against torch's, attention, one path and the other."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from model.config import EncoderDecoderConfig
-from model.recurrence.gru import GatedUnit
-from model.recurrence.reading import attended, cross_patterns, n_right, on_own_letter, written
-from model.recurrence.scored import score
-from model.recurrence.task import END, VOCAB_SIZE, answer_of, begun, examples
-from model.recurrence.training import built
-from model.recurrence.translators import (
-    Looked,
-    OfTransformer,
-    Recurrent,
-    Step,
+from model.architectures.encoder_decoder import EncoderDecoderTransformer
+from model.architectures.recurrent import GatedUnit, Looked, Recurrent
+from model.architectures.table import architecture, config_of
+from model.recurrence.reading import (
     Translator,
-    n_parameters,
+    attended,
+    cross_patterns,
+    n_right,
+    on_own_letter,
     write,
+    written,
 )
+from model.recurrence.task import END, VOCAB_SIZE, answer_of, begun, examples
+from model.training.objectives.base import Examples
+from model.training.objectives.letters import count
+from model.weights import initialise_evenly
 
+RECURRENT = {"architecture": "recurrent", "n_embedding": 5, "n_encoder": 7, "n_decoder": 6}
 SIZES = {
-    "fixed": {"n_embedding": 5, "n_encoder": 7, "n_decoder": 6},
-    "additive": {"n_embedding": 5, "n_encoder": 7, "n_decoder": 6, "n_attention": 3},
-}
-TRANSFORMER = {"d_model": 12, "n_layers": 2, "n_heads": 3, "d_ff": 10}
+    "fixed": RECURRENT,
+    "additive": RECURRENT | {"n_attention": 3},
+    "transformer": {
+        "architecture": "encoder_decoder", "d_model": 12, "n_layers": 2, "n_heads": 3, "d_ff": 10,
+    },
+}  # fmt: skip
 ROWS = np.random.default_rng(3).integers(0, 26, (4, 9))
 
 
 def tiny(name: str) -> Translator:
     """A small one with fresh weights."""
-    torch.manual_seed(5)
-    fields = {"architecture": "recurrent", **SIZES[name]} if name in SIZES else TRANSFORMER
-    return built(fields).requires_grad_(requires_grad=False).eval()
+    config = config_of({"vocab_size": VOCAB_SIZE, "max_seq_len": 40, **SIZES[name]})
+    model = architecture(config.architecture).build(config)
+    initialise_evenly(model, seed=5)
+    assert isinstance(model, Recurrent | EncoderDecoderTransformer)
+    return model.requires_grad_(requires_grad=False).eval()
 
 
 def test_the_gated_unit_is_torchs_where_both_are_the_same() -> None:
@@ -62,7 +70,7 @@ def test_a_row_read_backwards_is_the_reversed_row_read_forwards() -> None:
     np.testing.assert_allclose(unit(x)[:, :2].detach(), unit(x[:, :2]).detach(), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [*SIZES, "transformer"])
+@pytest.mark.parametrize("name", SIZES)
 def test_one_by_one_is_all_at_once(name: str) -> None:
     model = tiny(name)
     sources, answers = examples("reverse", ROWS)
@@ -73,7 +81,7 @@ def test_one_by_one_is_all_at_once(name: str) -> None:
     torch.testing.assert_close(one_by_one, model(sources, begun(answers)), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", [*SIZES, "transformer"])
+@pytest.mark.parametrize("name", SIZES)
 def test_rows_of_a_batch_do_not_meet(name: str) -> None:
     model = tiny(name)
     sources, answers = examples("copy", ROWS)
@@ -105,25 +113,16 @@ def test_without_attention_every_step_has_the_last_states() -> None:
     assert looked == []
 
 
-class _Says(Translator):
+class _Says:
     """Writes given tokens, whatever the source."""
 
     def __init__(self, tokens: list[list[int]]) -> None:
-        super().__init__()
         self.tokens = torch.tensor(tokens)
 
-    def forward(self, sources: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Not asked for."""
-        raise NotImplementedError
-
-    def begin(self, sources: torch.Tensor) -> Step:
+    def begin(self, sources: Tensor) -> Callable[[Tensor], Tensor]:
         """The given tokens, one after the other."""
         places = iter(range(self.tokens.shape[1]))
         return lambda last: nn.functional.one_hot(self.tokens[:, next(places)], VOCAB_SIZE).float()
-
-    def fields(self) -> dict[str, object]:
-        """None."""
-        return {}
 
 
 def test_after_its_end_a_target_has_ends_alone() -> None:
@@ -135,25 +134,26 @@ def test_after_its_end_a_target_has_ends_alone() -> None:
 
 
 def test_a_score_counts_exact_rows_and_letters_at_their_place() -> None:
-    letters = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    sources, answers = examples("reverse", np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
+    rows = Examples({"source_ids": sources}, answers)
     exact, one_wrong, too_short = [3, 2, 1, END], [6, 0, 4, END], [9, END, END, END]
-    found = score(_Says([exact, one_wrong, too_short]), "reverse", letters)
-    assert (found.n_rows, found.n_exact, found.n_right) == (3, 1, 3 + 2 + 1)
-    late = score(_Says([[3, 2, 1, 0], [6, 5, 4, END], [9, 8, 7, END]]), "reverse", letters)
-    assert (late.n_exact, late.n_right) == (2, 9)
+    assert count(_Says([exact, one_wrong, too_short]), rows) == (1, 3 + 2 + 1)
+    assert count(_Says([[3, 2, 1, 0], [6, 5, 4, END], [9, 8, 7, END]]), rows) == (2, 9)
 
 
-def test_a_tied_weight_counts_once() -> None:
-    model = tiny("transformer")
-    assert isinstance(model, OfTransformer)
-    assert isinstance(model.config, EncoderDecoderConfig)
-    assert n_parameters(model) == sum(x.numel() for x in model.own_weights().values())
+@pytest.mark.parametrize("name", SIZES)
+def test_a_row_longer_than_the_context_is_refused(name: str) -> None:
+    fits, row = torch.zeros(1, 40, dtype=torch.long), torch.zeros(1, 41, dtype=torch.long)
+    assert tiny(name)(fits, fits).shape == (1, 40, VOCAB_SIZE)
+    for source, target in ((row, fits), (fits, row)):
+        with pytest.raises(ValueError, match="41 tokens, more than the model's context of 40"):
+            tiny(name)(source, target)
 
 
 def test_what_a_row_attends_to() -> None:
     additive, transformer = tiny("additive"), tiny("transformer")
     assert isinstance(additive, Recurrent)
-    assert isinstance(transformer, OfTransformer)
+    assert isinstance(transformer, EncoderDecoderTransformer)
     letters = (3, 1, 4)
     target = written(additive, "reverse", letters)
     found = attended(additive, "reverse", letters, target)

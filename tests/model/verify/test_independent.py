@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from model import reference
-from model.architectures.table import ARCHITECTURES
 from model.capture import capture
 from model.trace import Trace
 from model.verify.independent import check_independently
-from tests.model.builders import every_trace, files_of, tiny_model, tiny_trace, with_cell
+from tests.model.builders import CAPTURED, every_trace, files_of, tiny_model, tiny_trace, with_cell
 
 # A cell of the main stream or of its last attention, and how the check begins that names it.
 LIES = {
@@ -31,7 +30,7 @@ LIES = {
     "residuals.resid_post[1, 3]": "residual stream",
     "output[-1, 3]": "logits",
 }
-CASES = [(name, *lie) for name in ARCHITECTURES for lie in LIES.items()] + [
+CASES = [(name, *lie) for name in CAPTURED for lie in LIES.items()] + [
     ("decoder", "attention.bias[1, 1, 2]", "biases and masks"),
     ("encoder_decoder", "residuals.cross_out[1, 3]", "residual stream"),
     ("encoder_decoder", "residuals.resid_cross[1, 3]", "residual stream"),
@@ -47,7 +46,7 @@ def failed(
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", CAPTURED)
 def test_a_trace_of_the_model_passes(name: str, placement: str) -> None:
     model, trace = every_trace(norm_placement=placement)[name]
     checks = check_independently(trace, files_of(model))
@@ -76,7 +75,7 @@ def test_other_ids_are_another_run(name: str) -> None:
     assert "logits =" in said
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", CAPTURED)
 def test_weights_that_are_not_the_files_are_noticed(name: str) -> None:
     model, trace = every_trace()[name]
     files = files_of(model)

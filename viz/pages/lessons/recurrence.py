@@ -90,15 +90,15 @@ def _by_length(_: View) -> Numbers:
         {
             "model": list(NAMES.values()),
             "parameters": [f"{n:,}" for n, _ in recurring.sizes(1).values()],
-            "rows in training": [f"{recipe.steps * recipe.batch:,}" for recipe in recipes],
+            "rows in training": [f"{recipe.plan.rows:,}" for recipe in recipes],
             **{
                 f"% at {n}": [digits(100 * found[n - 1], 1) for _, found in shares.values()]
                 for n in LENGTHS
             },
         }
     )
-    scores = stored.read_scores(stored.SHIPPED / stored.NAMES[0])
-    return {"rows": f"{scores[0].n_rows:,}", "longest": str(LONGEST), "trained": str(TRAINED)}
+    scores = stored.read_scores(stored.SHIPPED / stored.NAMES[0], task)
+    return {"rows": f"{scores.n_rows:,}", "longest": str(LONGEST), "trained": str(TRAINED)}
 
 
 # --- one row ----------------------------------------------------------------------------------
@@ -166,10 +166,10 @@ def _cell(row: recurring.Row, source: Sequence[int], place: int) -> dict[str, Sa
     energy, weight = float(found.energies[i, j]), float(found.weights[i, j])
     context = found.contexts[i, :N_SHOWN].tolist()
     inspector.formula(
-        "model.recurrence.translators.AdditiveAttention",
+        "model.architectures.recurrent.AdditiveAttention",
         formulas.looked(i + 1, j + 1, energy, weight, context),
     )
-    inspector.formula("model.recurrence.gru.GatedUnit", FORMULAS["Gated unit"])
+    inspector.formula("model.architectures.recurrent.GatedUnit", FORMULAS["Gated unit"])
     return {
         "place": str(i + 1),
         "token": Word(TOKENS[written[i]]),
@@ -209,10 +209,10 @@ PAGE = Page(
     scenes={"length": _by_length, "row": _one_row, "steps": _steps},
     wide=("row", "steps"),
     source=(
-        "model.recurrence.gru.GatedUnit",
-        "model.recurrence.translators.AdditiveAttention",
-        "model.recurrence.translators.Recurrent",
-        "model.recurrence.translators.OfTransformer",
-        "model.recurrence.scored.score",
+        "model.architectures.recurrent.GatedUnit",
+        "model.architectures.recurrent.AdditiveAttention",
+        "model.architectures.recurrent.Recurrent",
+        "model.architectures.encoder_decoder.EncoderDecoderTransformer",
+        "model.training.objectives.letters.scores",
     ),
 )

@@ -26,7 +26,7 @@ from tests.viz.builders import given, scheme_model, stories, stories_trace, trac
 from tests.viz.pages.handed import Address, Read, Table, at, head, seen
 from tests.viz.pages.ideas.masks_view import under
 from viz.digits import digits
-from viz.formulas import (
+from viz.formulas.parts import (
     bias_with_numbers,
     distance_with_numbers,
     loss_with_numbers,

@@ -23,11 +23,10 @@ from tests.viz.apps import TOM
 from tests.viz.builders import shipped, stories, stories_trace
 from tests.viz.pages.handed import Read, Table, at
 from viz.digits import digits
-from viz.formulas import lens_with_numbers
+from viz.formulas.parts import lens_with_numbers
 from viz.frame.examples import pairs
 from viz.frame.given import shipped_digits
 from viz.labels import clipped, token_labels, visible, words_of
-from viz.pages.look_inside.heads.measures import TRAITS
 
 WARM = "The cat sat on the warm mat."
 
@@ -61,7 +60,7 @@ def heads() -> Read:
         "heads marker.color": measures["broad"].values.ravel(),
         "fact: near": digits(measures["near"].values[1, 6], 3),
         "column: heads": {
-            **{TRAITS[trait].word: f"{n} of 48" for trait, n in n_heads.items()},
+            **{trait.word: f"{n} of 48" for trait, n in n_heads.items()},
             "no single role": f"{said.count([])} of 48",
         },
         "captions": "200,116 tokens of held-out text",

@@ -44,9 +44,8 @@ def test_each_model_says_what_it_writes_and_how_much_of_it_is_right() -> None:
     assert row["letters at their place"]["recurrent, with attention"] == "9 of 9"
     assert counted["steps, known target"] == dict(zip(NAMES, ("21", "21", "4"), strict=True))
     assert counted["source to target"] == dict(zip(NAMES, ("6", "2", "1"), strict=True))
-    kept = {x.n_letters: x for x in stored.read_scores(stored.SHIPPED / "fixed")
-            if x.task == "reverse"}[TRAINED]  # fmt: skip
-    share = 100 * kept.n_exact / kept.n_rows
+    kept = stored.read_scores(stored.SHIPPED / "fixed", "reverse")
+    share = 100 * kept.n_exact[TRAINED - 1] / kept.n_rows
     assert float(sizes[f"% at {TRAINED}"][NAMES[0]]) == pytest.approx(share, abs=0.05)
 
 
