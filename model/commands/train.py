@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from model.architectures.table import architecture
 from model.commands import cli
 from model.device import choose_device, has_fast_bfloat16
 from model.lines import one_line, quoted
@@ -188,7 +189,8 @@ class Telling(Observer):
             folder = self.out if best.step == trainer.steps_done else self.out / BEST
             said = f"best at step {best.step:,}: held out {best.held_out:.3f}; "
         command = shlex.join(["python", "-m", "headlight", "open", str(folder)])
-        self._say(f"{said}open it with: {command}")
+        can_be_seen = architecture(trainer.model.config.architecture).capture is not None
+        self._say(f"{said}{f'open it with: {command}' if can_be_seen else f'it is in {folder}'}")
 
     def _seconds_left(self, trainer: Trainer) -> float:
         done, left = (

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +17,13 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.circle import circle
 from model.analysis.forming import frame_induction
 from model.data.tokenizer import TOKENIZERS
+from model.recurrence import stored
+from model.recurrence.task import TASKS
 from model.sources import checkpoint, places
 from model.training import runs as trainings
 from model.training.objectives import OBJECTIVES
 from model.training.presets import presets
-from model.training.recipe import Recipe
+from model.training.recipe import RECIPE_FILE, Recipe
 from model.training.run import LOCK_FILE, train
 from model.training.trainer import build_model
 from model.training.watching import FRAMES_INDEX
@@ -468,6 +471,19 @@ def test_a_log_without_some_numbers_is_drawn_without_them(bad: dict, top: Path) 
     app = open_page("Lab")
     assert all("fault" not in line for line in lines(app, "error"))
     assert lines(app, "plain")[0].startswith("one: finished")
+
+
+def test_a_training_of_a_recurrent_network_is_watched_and_no_heads_of_it(top: Path) -> None:
+    folder = shutil.copytree(stored.SHIPPED / "fixed", top / "fixed")
+    shutil.copy(stored.SHIPPED / "fixed.toml", folder / RECIPE_FILE)
+    app = open_page("Lab")
+    assert lines(app, "error") == []
+    (last,) = drawn(app, "lab-curve")["held out"]
+    scores = [stored.read_scores(folder, task).loss for task in TASKS]
+    assert last == (2500, pytest.approx(sum(scores) / 2))
+    app = open_page("Attention", model="fixed")
+    (said,) = [*lines(app, "error"), *lines(app, "note")]
+    assert "has no heads to look at" in said
 
 
 def test_a_broken_training_is_one_line_beside_a_whole_one_and_can_be_deleted(top: Path) -> None:
