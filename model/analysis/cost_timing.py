@@ -1,13 +1,13 @@
 """One forward pass of a model, counted and timed at growing lengths on this machine.
 
 Every architecture takes inputs of its own: ids, ids of a source and a target of equal length, or a
-picture of so many patches. On one CPU thread, so that other work on the machine disturbs little.
+picture of so many patches.
 """
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 from weakref import finalize
 
@@ -17,16 +17,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.analysis.timing import Timing, by_length
+from model.analysis.timing import Timing, some_ids, timed
 from model.architectures.base import Transformer
 from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.architectures.vision import VisionTransformer
 from model.device import one_thread
 from model.tap import NO_TAP, Recorder, Tap, attach
 
-COUNTED, PASS, ASKED = "counted", "pass", "asked"  # ways of a timing
+COUNTED, PASS = "counted", "pass"  # ways of a timing
 MOST_LENGTHS = 8
-ROUNDS, LEAST_ROUNDS = 15, 5
+LEAST_ROUNDS, MOST_ROUNDS = 5, 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,18 +66,13 @@ def pass_over(model: Transformer, n_tokens: int) -> Pass:
     return PASSES[model.config.architecture](model, n_tokens)
 
 
-def _ids(model: Transformer, n_tokens: int) -> Tensor:
-    n_words = cast("Any", model.config).vocab_size
-    return torch.arange(n_tokens, device=model.device)[None] % n_words  # (1, T)
-
-
 def _text(model: Transformer, n_tokens: int) -> Pass:
-    ids = _ids(model, n_tokens)
+    ids = some_ids(model, n_tokens)
     return lambda tap: model(ids, tap=tap)
 
 
 def _translation(model: Transformer, n_tokens: int) -> Pass:
-    transformer, ids = cast("EncoderDecoderTransformer", model), _ids(model, n_tokens)
+    transformer, ids = cast("EncoderDecoderTransformer", model), some_ids(model, n_tokens)
     return lambda tap: transformer(ids, ids, tap=tap)
 
 
@@ -144,17 +139,16 @@ class Alive(TorchDispatchMode):
         self.now -= n_bytes
 
 
-def counted(model: Transformer, n_tokens: int, progress: float = 0.0) -> Iterator[Timing]:
-    """One pass as torch counts it, in two runs; the second timing is a `Counted`.
+def counted(model: Transformer, n_tokens: int, progress: float = 0.0) -> Counted:
+    """One pass as torch counts it, in two runs.
 
     Operations (torch.utils.flop_counter) are those of the explicit path, which keeps the maps:
     torch counts none of fused attention on a CPU.
     """
     run, kept = pass_over(model, n_tokens), Recorder(["pattern"])
     as_it_runs, _ = _alive(run, NO_TAP)
-    yield Timing(COUNTED, n_tokens, 0.0, progress)
     with_maps, n_operations = _alive(run, attach(kept))
-    yield Counted(
+    return Counted(
         COUNTED,
         n_tokens,
         0.0,
@@ -194,36 +188,14 @@ def time_passes(model: Transformer, asked: int, *, budget_s: float = 6.0) -> Ite
             f"{asked} tokens cannot be asked for: a fit needs 4 lengths beside it, and the lengths "
             f"of a context of {model.config.max_seq_len} tokens are {', '.join(map(str, lengths))}"
         )
-    runs = {n: pass_over(model, n) for n in lengths}
-    n_done, n_all = 0, len(lengths) * (1 + ROUNDS)
-    for n in lengths:
-        n_done += 1
-        yield from counted(model, n, n_done / n_all)
-    spent_s, n_rounds = 0.0, 0
-    while n_rounds < LEAST_ROUNDS or (n_rounds < ROUNDS and spent_s < budget_s):
-        for n in others:
-            seconds = timed(runs[n])
-            spent_s, n_done = spent_s + seconds, n_done + 1
-            share = min(spent_s / budget_s, n_rounds / LEAST_ROUNDS, 1.0)
-            yield Timing(PASS, n, seconds, max(n_done / n_all, 0.9 * share))
-        n_rounds += 1
-    for number in range(1, n_rounds + 1):
-        yield Timing(ASKED, asked, timed(runs[asked]), 0.9 + 0.1 * number / n_rounds)
-
-
-def timed(run: Pass) -> float:
-    """Seconds until one pass has its logits."""
-    with one_thread(), torch.inference_mode():
-        start = time.perf_counter()
-        run(NO_TAP).flatten()[-1].item()  # waits for the device
-        return time.perf_counter() - start
-
-
-# --- what was measured ------------------------------------------------------------------------
-
-
-def rounds(timings: Sequence[Timing], way: str) -> dict[int, list[float]]:
-    """Seconds of every whole round by length, the lengths ascending; empty before the first."""
-    timed = by_length(timings, way)
-    n_whole = min(map(len, timed.values()), default=0)
-    return {n: seconds[:n_whole] for n, seconds in timed.items()}
+    for number, n in enumerate(lengths, start=1):
+        yield counted(model, n, 0.1 * number / len(lengths))
+    runs = {(PASS, n): partial(pass_over(model, n), NO_TAP) for n in others}
+    n_timed = 0
+    for timing, _ in timed(runs, LEAST_ROUNDS, MOST_ROUNDS, budget_s, part=(0.1, 0.9)):
+        n_timed += 1
+        yield timing
+    n_rounds = n_timed // len(runs)
+    last = {(PASS, asked): partial(pass_over(model, asked), NO_TAP)}
+    for timing, _ in timed(last, n_rounds, n_rounds, part=(0.9, 1.0)):
+        yield timing

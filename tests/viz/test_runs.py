@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.timing import PREFILL, WITH_CACHE, WITHOUT, Timing, summarise
 from model.data.tokenizer import train_characters
 from model.decoding.filters import Sampling
 from model.decoding.writing import write
@@ -131,13 +130,3 @@ def test_errors_are_of_what_is_held(shelf: Path) -> None:
     keys_error, values_error = wrong.errors(run.trace, 6)
     assert keys_error <= 1e-5
     assert values_error > 0.05
-
-
-def test_timing_summary_by_hand() -> None:
-    timings = [Timing(way, 8, s) for way, s in [(WITHOUT, 4.0), (WITH_CACHE, 2.0), (PREFILL, 2.0)]]
-    assert summarise(timings) is None
-    timings += [Timing(WITH_CACHE, 4, 1.0), Timing(WITHOUT, 4, 3.0, difference=0.25)]
-    summary = summarise(timings)
-    assert (summary.with_cache, summary.without) == ({4: 1.0, 8: 2.0}, {4: 3.0, 8: 4.0})
-    assert (summary.prefill, summary.decode) == (4.0, None)
-    assert (summary.n_rounds, summary.spread, summary.difference) == (1, 1.0, 0.25)

@@ -1,7 +1,6 @@
 """Where the weights and the operations of a model are, and how long a pass takes by its length."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,36 +37,22 @@ def operation_lines(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Forecast:
-    """The length that was left out: its tokens, what the fits say, and what was measured.
-
-    predicted: (2, 3) by both fits, middle, low and high; measured: its median and all rounds, in
-    milliseconds.
-    """
-
-    n_tokens: int
-    predicted: np.ndarray
-    median: float
-    rounds: Sequence[float]
-
-
 def pass_times(
     rounds: Mapping[int, Sequence[float]],
-    medians: np.ndarray,
     places: Sequence[int],
     curves: Mapping[str, np.ndarray],
-    forecast: Forecast,
+    predicted: np.ndarray,
 ) -> Chart:
-    """Milliseconds of a pass by length. rounds: seconds by length; medians: (N,), as they are.
+    """Milliseconds of a pass by length. rounds: by length, the one that was left out last.
 
-    curves: fits at the places with the quartiles of fits to single rounds, low and high, (3, G).
+    curves: fits at the places with the quartiles of fits to single rounds, low and high, (3, G);
+    predicted: those of the length that was left out, (2, 3).
     """
-    n = forecast.n_tokens
-    singles = [(n, i, 1000 * t) for n, times in rounds.items() for i, t in enumerate(times)]
-    singles += [(n, i, t) for i, t in enumerate(forecast.rounds)]
+    singles = [(n, i, t) for n, times in rounds.items() for i, t in enumerate(times)]
     lengths, numbers, times = zip(*singles, strict=True)
-    middle, low, high = forecast.predicted.T
+    medians = [float(np.median(times)) for times in rounds.values()]
+    *fitted, asked = rounds
+    middle, low, high = predicted.T
     fits = [
         Line(places, fit, name, Pen(ink, dash, symbol=None), (lower, higher), is_band=True)
         for ink, dash, (name, (fit, lower, higher)) in zip(
@@ -76,14 +61,16 @@ def pass_times(
     ]
     small = Pen(0, None, size=4, opacity=0.5)
     return Chart(
-        f"Time of one pass; {n:,} tokens left out of the fits",
+        f"Time of one pass; {asked:,} tokens left out of the fits",
         Axis("tokens", kind="count", from_zero=True),
         Axis("time", "ms", from_zero=True),
         [
             *fits,
             Line(lengths, times, "each round", small, more={"round": numbers}),
-            Line(list(rounds), medians, "median", Pen(0, None, size=9)),
-            Line([n, n], middle, "predicted", Pen(3, None, 2, "diamond-open", 12), (low, high)),
-            Line([n], [forecast.median], "then measured", Pen(2, None, 2, "square", 11)),
+            Line(fitted, medians[:-1], "median", Pen(0, None, size=9)),
+            Line(
+                [asked] * 2, middle, "predicted", Pen(3, None, 2, "diamond-open", 12), (low, high)
+            ),
+            Line([asked], medians[-1:], "then measured", Pen(2, None, 2, "square", 11)),
         ],
     )

@@ -5,22 +5,17 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.analysis import cost_timing
-from model.analysis.cost_measured import Measured
+from model.analysis.cost_fit import Measured
 from model.analysis.cost_timing import (
-    ASKED,
+    LEAST_ROUNDS,
     PASS,
     Alive,
-    Counted,
     counted,
     lengths_of,
     pass_over,
-    rounds,
     time_passes,
 )
 from model.analysis.sizes import parameters, pass_operations, shape_of
-from model.analysis.timing import Timing
-from model.architectures.base import Transformer
 from model.sources import checkpoint
 from model.tap import NO_TAP
 from tests.model.builders import (
@@ -44,19 +39,13 @@ MADE = {
 }
 
 
-def counts(model: Transformer, n_tokens: int) -> Counted:
-    """What torch counts of one pass."""
-    (found,) = (item for item in counted(model, n_tokens) if isinstance(item, Counted))
-    return found
-
-
 @pytest.mark.parametrize("make", MADE.values(), ids=list(MADE))
 def test_the_sizes_say_what_torch_counts(make: object) -> None:
     model = make()  # type: ignore[operator]
     shape = shape_of(model.config)
     assert sum(parameters(shape).values()) == sum(x.numel() for x in model.parameters())
     for n in lengths_of(model):
-        found = counts(model, n)
+        found = counted(model, n)
         assert found.operations == pass_operations(shape, n)
         assert found.maps == 4 * shape.n_attentions * shape.n_heads * n * n
         assert found.peak_with_maps > max(found.maps, found.peak)
@@ -91,50 +80,27 @@ def test_bytes_count_while_somebody_holds_them() -> None:
     assert alive.now == 4000
 
 
-def test_the_length_left_out_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost_timing, "ROUNDS", 6)
+def test_the_length_left_out_comes_last() -> None:
     model = tiny_model()
-    lengths = lengths_of(model)
-    asked = lengths[2]
-    timings = list(time_passes(model, asked))
-    assert [item.progress for item in timings] == sorted(item.progress for item in timings)
-    assert timings[-1].progress == pytest.approx(1)
-    ways = [item.way for item in timings]
-    assert ways.index(ASKED) > max(at for at, way in enumerate(ways) if way == PASS)
-    found = rounds(timings, PASS)
-    assert list(found) == [n for n in lengths if n != asked]
-    assert {len(times) for times in found.values()} == {6}
-    assert {n: len(times) for n, times in rounds(timings, ASKED).items()} == {asked: 6}
-    measured = Measured.of(shape_of(model.config), timings)
-    assert measured is not None
-    assert measured.lengths == [*found, asked]
-    assert measured.predicted.shape == (2, 3)
-    assert Measured.of(shape_of(model.config), timings[:-6]) is None
-
-
-@pytest.mark.parametrize("budget_s", [1e-9, 1e9])
-def test_progress_rises_to_one_whatever_the_passes_take(
-    budget_s: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cost_timing, "ROUNDS", 7)
-    model = tiny_model()
-    timings = list(time_passes(model, lengths_of(model)[-1], budget_s=budget_s))
+    shape, lengths = shape_of(model.config), list(lengths_of(model))
+    asked = lengths.pop(2)
+    timings = list(time_passes(model, asked, budget_s=1e-9))
+    assert [item.n_tokens for item in timings if item.way == PASS] == [
+        *LEAST_ROUNDS * lengths,
+        *LEAST_ROUNDS * [asked],
+    ]
     progress = [item.progress for item in timings]
     assert progress == sorted(progress)
-    assert 0 < progress[0] < progress[-1] == pytest.approx(1)
-    n_rounds = {len(times) for times in rounds(timings, PASS).values()}
-    if budget_s < 1e-8:
-        assert n_rounds == {cost_timing.LEAST_ROUNDS}
-    if budget_s > 1:
-        assert n_rounds == {7}
+    assert 0 < progress[0] < progress[-1] == 1
+    measured = Measured.of(shape, asked, timings)
+    assert measured is not None
+    assert measured.lengths == [*lengths, asked]
+    assert list(measured.counted) == sorted(measured.lengths)
+    assert {len(times) for times in measured.rounds.values()} == {LEAST_ROUNDS}
+    assert measured.predicted.shape == (2, 3)
+    assert Measured.of(shape, asked, timings[:-LEAST_ROUNDS]) is None
 
 
 def test_a_length_that_is_none_of_them_is_refused() -> None:
     with pytest.raises(ValueError, match="9999 tokens cannot be asked for"):
         next(time_passes(tiny_model(), 9999))
-
-
-def test_a_round_that_was_cut_short_does_not_count() -> None:
-    timings = [Timing(PASS, n, 1.0) for n in (4, 8, 4)]
-    assert rounds(timings, PASS) == {4: [1.0], 8: [1.0]}
-    assert rounds(timings, ASKED) == {}

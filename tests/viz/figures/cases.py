@@ -97,7 +97,6 @@ ESTIMATES = attribution.Estimates(np.array([False, True, False, True]), np.full(
                                   beside={"key": np.arange(4), "norm": line(4, 7)})  # fmt: skip
 ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", line(4, 5, -0.7))
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
-FORECAST = cost.Forecast(128, np.array([[40.0, 38, 43], [44, 41, 49]]), 42.5, [41.0, 45.0])
 
 CASES = (
     shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
@@ -144,10 +143,10 @@ CASES = (
           ["stories", "GPT-2"]),
     shown(cost.operation_lines, [16, 64, 1024],
           {"attention": [98, 393, 6442], "projections": [3145, 3146, 3147]}, "GPT-2"),
-    shown(cost.pass_times, {32: [0.01, 0.012], 64: [0.02, 0.023]}, np.array([11.0, 21.5]),
-          [32, 48, 64],
+    shown(cost.pass_times, {32: [10.0, 12], 64: [20.0, 23], 128: [39.0, 46]}, [32, 48, 64],
           {cost.BY_LENGTH: np.stack([line(3, 10), line(3, 9), line(3, 12)]),
-           cost.BY_WORK: np.stack([line(3, 20), line(3, 18), line(3, 25)])}, FORECAST),
+           cost.BY_WORK: np.stack([line(3, 20), line(3, 18), line(3, 25)])},
+          np.array([[40.0, 38, 43], [44, 41, 49]])),
     shown(depth.gradient_lines, [2, 4, 8],
           {"pre, with": line(3), "post, with": line(3, 2), "pre": line(3, 3), "post": line(3, 4)},
           title="T", x="blocks"),

@@ -2,14 +2,12 @@
 
 from functools import partial
 
-import numpy as np
-
-from model.analysis.cost_measured import Measured
+from model.analysis.cost_fit import Array, Measured
 from model.analysis.seen import Seen
 from model.analysis.sizes import Shape, parameters, pass_operations
 from viz.digits import digits
 from viz.figures.cache import bytes_text
-from viz.figures.cost import BY_LENGTH, BY_WORK, Forecast, pass_times
+from viz.figures.cost import BY_LENGTH, BY_WORK, pass_times
 from viz.formulas import FORMULAS
 from viz.frame import controls, inspector, layout, settings, tables, words
 from viz.frame.measured import measured_when_asked, say_disturbed
@@ -47,7 +45,7 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         left_out = settings.LEFT_OUT.given(options=lengths, default=lengths[-1])
         asked = controls.select(left_out, width=120)
     made_with = (view.handle, asked)
-    begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape)
+    begin, summed_up = partial(measure_passes, *made_with), partial(Measured.of, shape, asked)
     passes = measured_when_asked(MEASURING, made_with, begin, summed_up)
     if passes is None:
         return {}
@@ -61,7 +59,6 @@ def section(view: View, shape: Shape | Seen) -> inspector.Tables:
         "model.analysis.cost_timing.time_passes",
         "model.analysis.cost_timing.counted",
         "model.analysis.cost_timing.Alive",
-        "model.analysis.cost_fit.fitted",
         "model.analysis.cost_fit.fit_rounds",
     )
     return {"Counted": lambda: _counted_csv(passes)}
@@ -109,17 +106,11 @@ def _file(view: View, shape: Shape | Seen) -> None:
 
 
 def _figure(passes: Measured) -> None:
-    places = passes.places
-    curves = {
-        name: 1000 * np.stack([fit.at(terms), *fit.between(terms)])
-        for name, fit, terms in zip(
-            (BY_LENGTH, BY_WORK), passes.fits, passes.terms(places), strict=True
-        )
-    }
-    quartiles, predicted = passes.quartiles, passes.predicted
-    median, again = float(quartiles[1, -1]), [1000 * t for t in passes.again]
-    forecast = Forecast(passes.asked, predicted, median, again)
-    chart = pass_times(passes.rounds, quartiles[1, :-1], places, curves, forecast)
+    rounds = {n: [IN_MS * t for t in times] for n, times in passes.rounds.items()}
+    curves: dict[str, Array] = dict(
+        zip((BY_LENGTH, BY_WORK), passes.curves(passes.places), strict=True)
+    )
+    chart = pass_times(rounds, passes.places, curves, passes.predicted)
     layout.show_chart(chart, key="pass-times")
     say_disturbed(passes.spread)
 
@@ -136,13 +127,14 @@ def _added(value: float, places: int) -> str:
 def _forecast(passes: Measured) -> None:
     """Both fits, how well they fit, and what they say of the length that was left out."""
     predicted, (low, median, high) = passes.predicted, passes.quartiles[:, -1]
+    asked = passes.lengths[-1]
     start, each, pair = passes.by_length.coefficients
     waiting, of_one = passes.by_work.coefficients
     by_length = f"{_in_ms(start, 3)} ms{_added(each, 4)} ms · n{_added(pair, 6)} ms · n²"
     rate = digits(GIGA / of_one, 2)
     by_work = f"{_in_ms(waiting, 3)} ms + operations / {rate} billion a second"
     columns = {
-        f"{passes.asked:,} tokens, left out": [BY_LENGTH, BY_WORK, "then measured"],
+        f"{asked:,} tokens, left out": [BY_LENGTH, BY_WORK, "then measured"],
         "fit": [by_length, by_work, "–"],
         "R²": [digits(fit.r_squared) for fit in (passes.by_length, passes.by_work)] + ["–"],
         "ms": [digits(row[0], 2) for row in predicted] + [digits(median, 2)],
@@ -157,16 +149,17 @@ def _forecast(passes: Measured) -> None:
     }
     words.table(columns, texts=("fit",))
     words.caption(
-        f"Medians of {len(passes.again)} rounds. Bands and the middle half: quartiles of fits to "
-        "single rounds."
+        f"Medians of {len(passes.rounds[asked])} rounds. Bands and the middle half: quartiles of "
+        "fits to single rounds."
     )
 
 
 def _by_length(passes: Measured) -> None:
     """Operations and time at each length."""
     lengths, (low, median, high) = passes.lengths, passes.quartiles
+    *others, asked = lengths
     columns: dict[str, list[Said]] = {
-        "tokens": [*(f"{n:,}" for n in passes.rounds), f"{passes.asked:,}, left out"],
+        "tokens": [*(f"{n:,}" for n in others), f"{asked:,}, left out"],
         "operations from the sizes": [f"{pass_operations(passes.shape, n):,}" for n in lengths],
         "torch’s counter": [f"{passes.counted[n].operations:,}" for n in lengths],
         "apart": [f"{digits(100 * passes.apart(n), 2)} %" for n in lengths],
