@@ -25,7 +25,7 @@ from model.analysis.timing import (
     timed,
     tokens_per_second,
 )
-from model.decoding.kv_cache import KVCache
+from model.kv_cache import KVCache
 from tests.model.builders import tiny_model
 
 RUNS = {

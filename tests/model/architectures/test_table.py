@@ -8,7 +8,6 @@ from typing import ClassVar
 import pytest
 
 from model.architectures import table
-from model.architectures.base import Transformer
 from model.architectures.table import ARCHITECTURES, Architecture, architecture, config_of
 from model.config import BlockConfig, DecoderConfig
 from model.sources import checkpoint
