@@ -94,7 +94,7 @@ function asSvg(picture) {
  * @param {SVGSVGElement} picture
  * @returns {Promise<Blob>}
  */
-export async function asPng(picture) {
+async function asPng(picture) {
   const image = new Image();
   const text = new XMLSerializer().serializeToString(picture);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -169,33 +169,20 @@ function wrapped(words, letters) {
 }
 
 /**
- * What stands in an element, boxes, words and pictures, as one drawing of its size.
+ * What stands in an element, boxes, words and drawings, as one drawing of its size.
  *
  * @param {Element} host
- * @param {string} [what] of it
  */
-export function drawingOf(host, what = "*") {
+export function drawingOf(host) {
   const { left, top, width, height } = host.getBoundingClientRect();
   const picture = svg("svg", { width, height, viewBox: `${left} ${top} ${width} ${height}` });
-  for (const node of [host, ...host.querySelectorAll(what)]) {
+  for (const node of [host, ...host.querySelectorAll("*")]) {
     const isSeen = node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     if (!isSeen || node.parentElement?.closest("svg")) continue;
     if (node instanceof SVGSVGElement) picture.append(copied(node));
-    else if (node instanceof HTMLCanvasElement) picture.append(pixelsOf(node));
     else picture.append(...boxesOf(node), ...wordsOf(node));
   }
   return picture;
-}
-
-/**
- * A canvas as an image where it stands.
- *
- * @param {HTMLCanvasElement} node
- */
-function pixelsOf(node) {
-  const { left: x, top: y, width, height } = node.getBoundingClientRect();
-  const look = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
-  return svg("image", { x, y, width, height, href: node.toDataURL(), ...look });
 }
 
 /**
@@ -233,11 +220,22 @@ function boxesOf(node) {
   const frame = { stroke: style.outlineColor, "stroke-width": style.outlineWidth };
   const hatch = { d: hatchOf(x, y, width, height), stroke: style.getPropertyValue("--hl-hatch") };
   return [
-    backgroundColor === NONE ? "" : svg("rect", { ...box, fill: backgroundColor }),
-    backgroundImage === "none" ? "" : svg("path", hatch),
+    backgroundColor === NONE ? "" : svg("rect", { ...box, fill: plain(backgroundColor) }),
+    backgroundImage.includes("135deg") ? svg("path", hatch) : "",
     hasLine ? svg("rect", { ...box, fill: "none", ...line, ...dashes }) : "",
     style.outlineStyle === "none" ? "" : svg("rect", { ...box, fill: "none", ...frame }),
   ];
+}
+
+/**
+ * A colour as every reader of SVG knows it: one that was mixed is told in shares.
+ *
+ * @param {string} color
+ */
+function plain(color) {
+  if (!color.startsWith("color(srgb ")) return color;
+  const [r, g, b, alpha = 1] = (color.match(/\d[\d.e-]*/g) ?? []).map(Number);
+  return `rgba(${[r, g, b].map((share) => Math.round(255 * share))},${alpha})`;
 }
 
 /**
@@ -267,9 +265,11 @@ function wordsOf(node) {
   const size = parseFloat(fontSize);
   const look = { fill, "font-family": fontFamily, "font-size": size, "font-weight": fontWeight };
   const pieces = /** @type {Text[]} */ ([...node.childNodes].filter((one) => one.nodeType === 3));
-  return pieces.flatMap(linesOf).map(({ text, x, y }) => {
+  return pieces.flatMap(linesOf).map(({ text, x, y, right }) => {
     const at = { x, y: y + 0.35 * size, style: "white-space: pre" };
-    return svg("text", { ...look, ...at }, text);
+    // As wide as on the page, where another font takes the place of its own.
+    const wide = { textLength: right - x, lengthAdjust: "spacingAndGlyphs" };
+    return svg("text", { ...look, ...at, ...wide }, text);
   });
 }
 
@@ -279,17 +279,21 @@ function wordsOf(node) {
  * @param {Text} piece
  */
 function linesOf(piece) {
-  /** @type {{text: string, x: number, y: number}[]} */
+  /** @type {{text: string, x: number, y: number, right: number}[]} */
   const lines = [];
   const range = document.createRange();
   let at = 0;
   for (const sign of piece.data) {
     range.setStart(piece, at);
     range.setEnd(piece, (at += sign.length));
-    const { left, top, height } = range.getBoundingClientRect();
+    const { left, right, top, height } = range.getBoundingClientRect();
     const [line, y] = [lines.at(-1), top + height / 2];
-    if (!line || Math.abs(line.y - y) > height / 2) lines.push({ text: sign, x: left, y });
-    else Object.assign(line, { text: line.text + sign, x: Math.min(line.x, left) });
+    if (left === right && !sign.trim()) continue; // where a line ends
+    if (!line || Math.abs(line.y - y) > height / 2) lines.push({ text: sign, x: left, y, right });
+    else {
+      line.text += sign;
+      [line.x, line.right] = [Math.min(line.x, left), Math.max(line.right, right)];
+    }
   }
   return lines;
 }

@@ -8,6 +8,7 @@ from typing import ClassVar
 import pytest
 
 from model.architectures import table
+from model.architectures.base import Transformer
 from model.architectures.table import ARCHITECTURES, Architecture, architecture, config_of
 from model.config import BlockConfig, DecoderConfig
 from model.sources import checkpoint
@@ -78,4 +79,4 @@ def test_what_needs_a_decoder_says_so() -> None:
     ):
         _ = other.decoder
     assert loaded.decoder is loaded.model
-    assert Architecture(DecoderConfig, table.Transformer, None, "text").package is None
+    assert Architecture(DecoderConfig, Transformer, None, "text").package is None

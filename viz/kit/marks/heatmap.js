@@ -328,7 +328,7 @@ export class HeatMap {
     return [Math.round(row), Math.round(column), cell.classList.contains("hl-pinned")];
   }
 
-  /** The picture where it stands on the page, with Plotly's own labels. */
+  /** The picture with Plotly's own labels. */
   async drawing() {
     const Plotly = await loadPlotly();
     const drawn = this.chart._fullLayout;
@@ -342,10 +342,7 @@ export class HeatMap {
     const figure = { data: this.chart.data, layout: frame, config: NO_CLOUD };
     const address = await Plotly.toImage(figure, { format: "svg", width, height });
     const text = decodeURIComponent(address.slice(address.indexOf(",") + 1));
-    const { documentElement: drawing } = new DOMParser().parseFromString(text, "image/svg+xml");
-    const { left: x, top: y } = this.chart.getBoundingClientRect();
-    setAll(drawing, { x, y });
-    return drawing;
+    return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
   }
 
   /**

@@ -163,9 +163,14 @@ export class Large {
     return this.node.hidden ? null : { ...wordsIn({ title: this.title }), map: this.map.read() };
   }
 
-  /** The map as a drawing where it stands; none where no head is large. */
-  async drawings() {
-    return this.node.hidden ? [] : [await this.map.drawing()];
+  /** The map as an image; null where no head is large. */
+  async image() {
+    if (this.node.hidden) return null;
+    const image = new Image();
+    const text = new XMLSerializer().serializeToString(await this.map.drawing());
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    return image;
   }
 
   pin() {

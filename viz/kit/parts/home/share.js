@@ -1,13 +1,13 @@
 // The view to give to others: its link, and a picture of it with the words that stand on it.
 
-import { button, download, html, setAll, svg } from "../../dom.js";
-import { asPng, drawingOf } from "../../export.js";
+import { button, download, html } from "../../dom.js";
 
+const SCALE = 2; // pixels of the picture for one on screen
 const MARGIN = 24;
 const SAID = 2000; // milliseconds that a button says what it has done
-// What is written on the picture.
+// What is written on the picture; of each its own colours.
 const TEXTS = [
-  ".hl-home-tokens .hl-token",
+  ".hl-home-tokens button",
   ".hl-home-bands > span",
   ".hl-home-next h2",
   ".hl-home-gives",
@@ -15,9 +15,8 @@ const TEXTS = [
   ".hl-home-axis span",
   ".hl-home-says",
 ].join();
+
 const BARS = ".hl-home-next :is(.hl-dist-track, .hl-dist-before, .hl-dist-after)";
-const SHOWN = `canvas, ${BARS}, :is(${TEXTS}), :is(${TEXTS}) *`;
-const LARGE = "header p, header p *";
 
 export class Share {
   /**
@@ -63,24 +62,113 @@ export class Share {
   }
 
   async #save() {
-    download(await asPng(await pictureOf(this.root, this.large)), "headlight.png");
+    const picture = pictureOf(this.root, await this.large.image());
+    const blob = await new Promise((resolve) => picture.toBlob(resolve, "image/png"));
+    download(/** @type {Blob} */ (blob), "headlight.png");
   }
 }
 
 /**
- * What is on screen of Home as one picture, with the head that is large over all else.
+ * What is on screen of Home as one picture.
  *
  * @param {HTMLElement} root
- * @param {import("./large.js").Large} large
+ * @param {HTMLImageElement | null} map of the head that is large
  */
-async function pictureOf(root, large) {
-  const picture = drawingOf(root, SHOWN);
-  picture.append(...drawingOf(large.node, LARGE).childNodes, ...(await large.drawings()));
+function pictureOf(root, map) {
   const { left, top, width, height } = root.getBoundingClientRect();
-  const [x, y] = [left - MARGIN, top - MARGIN];
-  const size = { width: width + 2 * MARGIN, height: height + 2 * MARGIN };
-  const fill = getComputedStyle(root).getPropertyValue("--hl-background");
-  picture.prepend(svg("rect", { x, y, ...size, fill }));
-  setAll(picture, { ...size, viewBox: `${x} ${y} ${size.width} ${size.height}` });
-  return picture;
+  const canvas = html("canvas", {
+    width: Math.round(SCALE * (width + 2 * MARGIN)),
+    height: Math.round(SCALE * (height + 2 * MARGIN)),
+  });
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.scale(SCALE, SCALE);
+  context.fillStyle = getComputedStyle(root).getPropertyValue("--hl-background");
+  context.fillRect(0, 0, width + 2 * MARGIN, height + 2 * MARGIN);
+  context.translate(MARGIN - left, MARGIN - top);
+  for (const drawn of root.querySelectorAll("canvas")) {
+    const box = drawn.getBoundingClientRect();
+    context.imageSmoothingEnabled = false;
+    if (box.width) context.drawImage(drawn, box.left, box.top, box.width, box.height);
+  }
+  for (const bar of root.querySelectorAll(BARS)) drawBar(context, bar);
+  for (const node of root.querySelectorAll(TEXTS)) write(context, node);
+  if (map) drawLarge(context, root, map);
+  return canvas;
+}
+
+/**
+ * A head that is large, over all else.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {HTMLElement} root
+ * @param {HTMLImageElement} map
+ */
+function drawLarge(context, root, map) {
+  const [frame, title, chart] = ["", " header p", " .hl-chart"].map((part) => {
+    return /** @type {Element} */ (root.querySelector(`.hl-home-large${part}`));
+  });
+  const { backgroundColor, borderTopColor } = getComputedStyle(frame);
+  const { left, top, width, height } = frame.getBoundingClientRect();
+  Object.assign(context, { fillStyle: backgroundColor, strokeStyle: borderTopColor, lineWidth: 1 });
+  context.fillRect(left, top, width, height);
+  context.strokeRect(left, top, width, height);
+  write(context, title);
+  const box = chart.getBoundingClientRect();
+  context.drawImage(map, box.left, box.top, box.width, box.height);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Element} bar
+ */
+function drawBar(context, bar) {
+  const { left, top, width, height } = bar.getBoundingClientRect();
+  context.fillStyle = getComputedStyle(bar).backgroundColor;
+  context.fillRect(left, top, width, height);
+}
+
+/**
+ * A text where it stands, line by line, on its background.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {Element} node
+ */
+function write(context, node) {
+  const style = getComputedStyle(node);
+  const box = node.getBoundingClientRect();
+  if (!box.width || style.opacity === "0") return;
+  context.fillStyle = style.backgroundColor;
+  context.fillRect(box.left, box.top, box.width, box.height);
+  context.textBaseline = "middle";
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const piece = /** @type {Text} */ (walker.currentNode);
+    const { color, fontWeight, fontSize, fontFamily } = getComputedStyle(
+      /** @type {Element} */ (piece.parentElement),
+    );
+    context.fillStyle = color;
+    context.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    for (const { text, x, y } of linesOf(piece)) context.fillText(text, x, y);
+  }
+}
+
+/**
+ * The lines of a text as they are broken on screen.
+ *
+ * @param {Text} piece
+ */
+function linesOf(piece) {
+  /** @type {{text: string, x: number, y: number}[]} */
+  const lines = [];
+  const range = document.createRange();
+  let at = 0;
+  for (const sign of piece.data) {
+    range.setStart(piece, at);
+    range.setEnd(piece, (at += sign.length));
+    const { left, top, height } = range.getBoundingClientRect();
+    const [line, y] = [lines.at(-1), top + height / 2];
+    if (!line || Math.abs(line.y - y) > height / 2) lines.push({ text: sign, x: left, y });
+    else Object.assign(line, { text: line.text + sign, x: Math.min(line.x, left) });
+  }
+  return lines;
 }
