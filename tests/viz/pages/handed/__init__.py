@@ -9,7 +9,8 @@
 
 An address, and by key what is to be read there: an array of a chart ("tile-output 1 y" is of its
 second mark), words that stand among others ("formulas"; all kinds are in TEXTS), or one of what has
-names ("fact: bytes"; in NAMED). What a lesson says is stored with its numbers, see `stored`.
+names ("fact: bytes"; in NAMED). What a lesson says is stored, see `stored`, its numbers to two
+digits: where these are not enough to tell them apart, a row has its words.
 `test_every_page` opens each address once.
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from model.trace import Trace
-from tests.viz.apps import captions, chart, facts, inspected, lines, tables_shown
+from tests.viz.apps import captions, chart, facts, inspected, lines, tables_shown, told
 from tests.viz.builders import live_data, numbers
 
 Address = tuple[str, tuple[tuple[str, str], ...]]  # a page, and its query
@@ -30,6 +31,7 @@ Read = Mapping[str, object]
 Table = Mapping[Address, Callable[[], Read]]
 
 TEXTS: dict[str, Callable[[AppTest], Iterable[str]]] = {
+    "says": told,
     "hints": lambda app: lines(app, "hint"),
     "promises": lambda app: lines(app, "good"),
     "captions": captions,

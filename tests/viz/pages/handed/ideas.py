@@ -66,6 +66,7 @@ def losses() -> Read:
         "losses 1 y": both[1],
         "future z": np.stack(ahead) / len(trace.ids),
         "formulas": [loss_with_numbers(float(x.sum()), len(x)) for x in both],
+        "says": [digits(x.mean()) for x in both],
     }
 
 
@@ -206,9 +207,14 @@ def slopes() -> Read:
     }
 
 
+def apart_on_alibi() -> np.ndarray:
+    """How far its tokens are apart, (T, T)."""
+    places = np.arange(len(on("alibi").ids))
+    return np.abs(places[:, None] - places)
+
+
 def bias() -> Read:
-    record, places = on("alibi").attention[1], np.arange(len(on("alibi").ids))
-    apart, slope = np.abs(places[:, None] - places), float(head_slopes(4)[2])
+    record, apart, slope = on("alibi").attention[1], apart_on_alibi(), float(head_slopes(4)[2])
     query, key = strongest_pair(record.pattern[2])
     distance = int(apart[query, key])
     plain = float(record.scores[2, query, key]) + slope * distance
@@ -220,13 +226,17 @@ def bias() -> Read:
 
 def pattern_without_bias() -> Read:
     record = on("alibi").attention[1]
-    plain = seen(without_bias(record, 2), record.mask)
-    return {"pattern z": head(on("alibi"), 1, 2), "pattern-plain z": plain}
+    own, plain = record.pattern[2], without_bias(record, 2)
+    near, far = (digits((x * apart_on_alibi()).sum() / len(x), 2) for x in (own, plain))
+    return {
+        "pattern z": seen(own, record.mask),
+        "pattern-plain z": seen(plain, record.mask),
+        "says": f"{near} tokens away; without the bias it would be {far}.",
+    }
 
 
 def distances() -> Read:
-    record, places = on("alibi").attention[1], np.arange(len(on("alibi").ids))
-    apart = np.abs(places[:, None] - places)
+    record, apart = on("alibi").attention[1], apart_on_alibi()
     plain = [without_bias(record, number) for number in range(4)]
     return {
         f"column: {name}": {
