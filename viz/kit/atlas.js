@@ -4,7 +4,8 @@ import { bytesOf } from "./arrays.js";
 import { ramp, rgb, weightShare } from "./colors.js";
 import { html } from "./dom.js";
 
-const ZERO = 2; // the byte of a weight of 0; viz/kit/tiles.py has what the bytes mean
+export const MASKED = 1; // the byte of a masked cell; viz/kit/tiles.py has what the bytes mean
+const ZERO = 2; // that of a weight of 0
 const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wider than it should be
 
 /** @import { Palette } from "./wire.js" */
@@ -58,12 +59,30 @@ export function tileByte(weight) {
 }
 
 /**
+ * The weight that a byte stands for.
+ *
+ * @param {number} byte
+ */
+export function tileWeight(byte) {
+  return share(byte) ** 2;
+}
+
+/**
  * The byte that stands for a change of a weight, from −1 to 1.
  *
  * @param {number} change
  */
 export function signedByte(change) {
   return ZERO + Math.round(((Math.min(Math.max(change, -1), 1) + 1) / 2) * (255 - ZERO));
+}
+
+/**
+ * How far a byte is from that of 0 to the largest.
+ *
+ * @param {number} byte
+ */
+function share(byte) {
+  return Math.max(byte - ZERO, 0) / (255 - ZERO);
 }
 
 /**
@@ -76,8 +95,8 @@ function byteColors(palette, { masked, isSigned }) {
   const scale = ramp(isSigned ? palette.diverging : palette.sequential);
   const hidden = rgb(palette.masked);
   return Uint32Array.from({ length: 256 }, (_, level) => {
-    const share = Math.max(level - ZERO, 0) / (255 - ZERO);
-    const at = 3 * Math.round(255 * (isSigned ? share : weightShare(share ** 2, palette)));
+    const shown = isSigned ? share(level) : weightShare(tileWeight(level), palette);
+    const at = 3 * Math.round(255 * shown);
     const [red, green, blue] = level === masked ? hidden : scale.subarray(at, at + 3);
     return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   });

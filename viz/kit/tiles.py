@@ -7,7 +7,7 @@ TILE_MOST = 48
 
 
 def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Bytes of every head's map: 1 masked, from 2 on a weight; see `tile_weights`.
+    """Bytes of every head's map: 1 masked, from 2 on a weight; see `tile_bytes`.
 
     patterns: (…, Tq, Tk); masks: bool, broadcast to them. Returns (n, rows, columns) uint8.
     Above 48 tokens on either side neighbouring cells are merged, keeping the largest, so that
@@ -16,13 +16,18 @@ def tiles(patterns: np.ndarray, masks: np.ndarray) -> np.ndarray:
     merge = -(-max(patterns.shape[-2:]) // TILE_MOST)
     largest = _merge_cells(patterns, merge)
     visible = _merge_cells(masks, merge)
-    levels = ZERO + np.round(np.sqrt(np.fmin(np.fmax(largest, 0), 1)) * (255 - ZERO))
-    pictures = np.where(visible, levels, MASKED).astype(np.uint8)
+    pictures = tile_bytes(largest, visible)
     return pictures.reshape(-1, *pictures.shape[-2:])
 
 
+def tile_bytes(weights: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    """The byte of each weight, in finer steps where they are small; kit/atlas.js has the same."""
+    levels = ZERO + np.round(np.sqrt(np.fmin(np.fmax(weights, 0), 1)) * (255 - ZERO))
+    return np.where(visible, levels, MASKED).astype(np.uint8)
+
+
 def tile_weights(levels: np.ndarray) -> np.ndarray:
-    """The weights that bytes stand for: finer steps where they are small."""
+    """The weights that bytes stand for."""
     return (np.maximum(levels.astype(float) - ZERO, 0) / (255 - ZERO)) ** 2
 
 

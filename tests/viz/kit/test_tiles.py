@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.viz.builders import causal, random_patterns
-from viz.kit.tiles import MASKED, ZERO, tiles
+from tests.viz.kit.gallery import Gallery
+from viz.kit.tiles import MASKED, ZERO, tile_bytes, tile_weights, tiles
 
 ONE = 255
 
@@ -69,3 +70,19 @@ def test_a_weight_rounded_above_one_is_no_gap() -> None:
     """Bytes wrap around: 256 would be 0."""
     pattern = np.full((1, 1, 1, 1), np.nextafter(np.float32(1), np.float32(2)))
     assert tiles(pattern + np.float32(0.01), causal(1)).tolist() == [[[ONE]]]
+
+
+def test_bytes_and_weights_are_the_same_in_the_browser(gallery: Gallery) -> None:
+    weights, visible = np.linspace(-0.1, 1.1, 3000), np.ones(3000, bool)
+    found, back, masked = gallery.evaluate(
+        """async weights => {
+            const {MASKED, tileByte, tileWeight} = await import('/kit/atlas.js');
+            const bytes = Array.from({length: 256}, (_, byte) => byte);
+            return [weights.map(tileByte), bytes.map(tileWeight), MASKED];
+        }""",
+        weights.tolist(),
+    )
+    assert found == tile_bytes(weights, visible).tolist()
+    assert back == pytest.approx(tile_weights(np.arange(256)), rel=1e-15)
+    assert tile_bytes(np.array([0.5]), ~visible[:1]) == [masked]
+    assert (tile_bytes(tile_weights(np.arange(2, 256)), visible[:254]) == np.arange(2, 256)).all()

@@ -1,7 +1,7 @@
 // Heads as they form: what each attends to on one text, at every step of a training that was kept, and
 // how it differs from another step.
 
-import { signedByte, tileByte } from "../atlas.js";
+import { MASKED, signedByte, tileByte } from "../atlas.js";
 import { button, digits, fillLists, html, moveSlider, wordsIn, select, slider } from "../dom.js";
 import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
@@ -31,7 +31,6 @@ import { headName } from "../names.js";
 
 const MARGIN = { left: 30, top: 22, beside: 4 };
 const TILE = { least: 24, most: 190 }; // pixels of a small map’s width
-const MASKED = 1; // the byte of a masked cell; viz/kit/tiles.py has what the bytes mean
 const MAP_HEIGHT = 460;
 const TURN_MS = 450; // from a step to the next, while it plays
 const CHANGES = { name: "change of attention weight", low: -1, high: 1, signed: true };

@@ -2,6 +2,7 @@
 // page that is about it. It is drawn of what Python says at once, and asks for nothing more.
 
 import { bytesOf } from "../arrays.js";
+import { MASKED, tileWeight } from "../atlas.js";
 import { dressed, watchTheme } from "../colors.js";
 import { equals, html, wordsIn } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
@@ -70,8 +71,9 @@ class Strip {
   constructor(spec, palette) {
     this.spec = spec;
     this.palette = palette;
-    const mask = bytesOf(spec.maps.bdata);
-    const pattern = Float32Array.from(mask, (byte) => ((byte - 1) / 254) ** 2);
+    const bytes = bytesOf(spec.maps.bdata);
+    const pattern = Float32Array.from(bytes, tileWeight);
+    const mask = bytes.map((byte) => Number(byte !== MASKED));
     const [embed, positions] = [spec.embed, spec.positions].map(
       ({ bdata }) => new Int8Array(bytesOf(bdata).buffer),
     );

@@ -8,6 +8,7 @@ import numpy as np
 from model.trace import Stream, Trace
 from viz.kit.part import Part
 from viz.kit.parts.home import Picture, bands_of, first_vectors
+from viz.kit.tiles import tile_bytes
 from viz.kit.wire import finite, packed, stream_labels
 from viz.labels import signs
 
@@ -62,11 +63,10 @@ def _tokens(stream: Stream, given: np.ndarray | None) -> dict[str, Any]:
 
 
 def _maps(picture: Picture) -> np.ndarray:
-    """The mean of each layer’s heads, (C, N, N): bytes, 0 masked, from 1 on a weight’s root."""
+    """The mean of each layer’s heads, (C, N, N), as `tile_bytes` has it."""
     pattern, mask = picture.squares()
     n_heads = np.array([record.n_heads for record in picture.trace.attention])
-    mean = np.nan_to_num(pattern.sum(axis=1) / n_heads[:, None, None]).clip(0, 1)
-    return np.where(mask, 1 + np.round(254 * np.sqrt(mean)), 0).astype(np.uint8)
+    return tile_bytes(pattern.sum(axis=1) / n_heads[:, None, None], mask)
 
 
 def _signed(values: np.ndarray) -> np.ndarray:
