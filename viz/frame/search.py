@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from viz.frame import ASSETS, state, tours
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, PRESENT
-from viz.frame.tours import Tour
+from viz.frame.tour_files import Tour
 from viz.kit.wire import Data
 
 

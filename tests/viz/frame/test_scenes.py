@@ -13,8 +13,9 @@ import pytest
 from tests.viz.apps import TOM, charts, go, lesson, lines, open_page, query_of, z
 from tests.viz.builders import numbers
 from viz import studio
-from viz.frame import tours
+from viz.frame import tour_files
 from viz.frame.scenes import TOO_SHORT, turns
+from viz.frame.tour_files import FOLDER
 from viz.pages.lessons import root
 
 
@@ -49,7 +50,7 @@ def test_words_have_numbers_in_every_place_and_tokens_are_text() -> None:
 def test_every_scene_is_told_by_a_lesson() -> None:
     links = [
         dict(parse_qsl(step["link"]))
-        for path in tours.FOLDER.rglob("*.toml")
+        for path in FOLDER.rglob("*.toml")
         for step in tomllib.loads(path.read_text(encoding="utf-8"))["step"]
     ]
     told = {(link["page"], link.get("scene", "")) for link in links}
@@ -62,7 +63,7 @@ def test_every_scene_is_told_by_a_lesson() -> None:
 def test_without_its_lesson_a_page_still_shows_its_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    monkeypatch.setattr(tour_files, "FOLDER", tmp_path)
     assert keys(scene="query") == ["one-row"]
 
 
@@ -151,9 +152,9 @@ def test_words_end_before_what_a_figure_could_not_work_out(
 def test_a_number_that_a_figure_does_not_have_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (tours.FOLDER / "04-root.toml").read_text(encoding="utf-8")
+    text = (FOLDER / "04-root.toml").read_text(encoding="utf-8")
     (tmp_path / "04-root.toml").write_text(text.replace("{at 64}", "{at 65}"), encoding="utf-8")
-    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    monkeypatch.setattr(tour_files, "FOLDER", tmp_path)
     app = open_page("Why √d?", sentence=TOM)
     (line,) = lines(app, "note")
     assert line == "Lesson 04-root, step 1: no number “at 65” here; there are at 64, at 4096."

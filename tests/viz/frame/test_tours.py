@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.apps import charts, lines, open_page
-from viz.frame import tours
+from viz.frame import tour_files
+from viz.frame.tour_files import FOLDER, PLACES
 
 GOOD = """title = "A tour"
 about = "of one step"
@@ -36,7 +37,7 @@ BROKEN = {
     "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
 }  # fmt: skip
 
-LESSONS = sorted(tours.FOLDER.glob("*.toml"))
+LESSONS = sorted(FOLDER.glob("*.toml"))
 FIRST_PAGES = [
     "Tokens", "Embeddings and similarity", "Attention by hand", "Why √d?", "Masks",
     "Multi-head attention", "Positional encoding", "Transformer block", "Next token",
@@ -56,11 +57,11 @@ SHOWN = {
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tours of our own."""
-    monkeypatch.setattr(tours, "FOLDER", tmp_path)
+    monkeypatch.setattr(tour_files, "FOLDER", tmp_path)
     return tmp_path
 
 
-@pytest.mark.parametrize("path", sorted(tours.FOLDER.rglob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.toml")), ids=lambda path: path.stem)
 def test_a_lesson_opens_without_a_word_of_error_and_says_what_is_on_its_pages(path: Path) -> None:
     steps = tomllib.loads(path.read_text(encoding="utf-8"))["step"]
     assert 2 <= len(steps) <= 9
@@ -71,7 +72,7 @@ def test_a_lesson_opens_without_a_word_of_error_and_says_what_is_on_its_pages(pa
         assert not [line for line in lines(app, "note") if "does not exist" in line]
         at = next(x.proto.body for x in app.get("html") if '"hl-tour"' in x.proto.body)
         assert f"{number} of {len(steps)}" in at
-        figure = tours.PLACES[step.get("look", "page")].partition(".st-key-figure-")[2]
+        figure = PLACES[step.get("look", "page")].partition(".st-key-figure-")[2]
         assert figure in {"", *(chart["key"] for chart in charts(app))}
         wanted = [x for said, shown in SHOWN.items() if said in step["text"] for x in shown]
         seen = on_screen(app)

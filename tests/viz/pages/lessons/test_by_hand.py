@@ -4,8 +4,8 @@ import tomllib
 from urllib.parse import parse_qsl
 
 from model.analysis.worked import work_out
-from viz.frame import tours
 from viz.frame.settings import HAND_CELLS
+from viz.frame.tour_files import FOLDER
 from viz.pages.lessons import by_hand as page
 
 
@@ -21,7 +21,7 @@ def test_the_answer_does_what_the_question_asks() -> None:
     weights = work_out(page._example(answer)).weights[0]
     assert weights[1, 1] > 0.99
     assert weights[0, 0] == weights[0, 1]
-    path = tours.FOLDER / "03-by-hand.toml"
+    path = FOLDER / "03-by-hand.toml"
     shown = tomllib.loads(path.read_text(encoding="utf-8"))["step"][1]["show"]
     query = {name: value for name, value in parse_qsl(shown) if name != "page"}
     assert query[HAND_CELLS.name] == answer["cells"]
