@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, anatomy_of, close, watch
+from model.adopted.anatomy import Anatomy, anatomy_of
 from model.adopted.attention import register
 from model.adopted.hooks import attending, can_attend, put_on
 from model.adopted.model import AdoptedModel, Readout, output_of
 from model.adopted.pictures import Pictures
+from model.adopted.watched import Watched, close, watch
 from model.kv_cache import KVCache
 from model.lines import one_line
 from model.parts import kind_of_norm

@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from model.adopted.anatomy import first_tensor
 from model.adopted.attention import NAME, running
+from model.adopted.watched import first_tensor
 
 TakeOff = Callable[[], object]
 Hook = tuple[Callable[[Any], TakeOff], Any]  # what puts it on, and the module or config it is for

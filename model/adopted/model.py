@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, Watched, output_of
+from model.adopted.anatomy import Anatomy
 from model.adopted.attention import Passing, Places, passing, softcapped
 from model.adopted.hooks import (
     attending,
@@ -22,6 +22,7 @@ from model.adopted.hooks import (
 from model.adopted.parts import stacks_of
 from model.adopted.pictures import MOST_CELLS, Pictures
 from model.adopted.roles import roles
+from model.adopted.watched import Watched, output_of
 from model.architectures.base import Transformer, of_each_head
 from model.architectures.decoder import DecoderTransformer
 from model.blocks import matrix_of

@@ -5,18 +5,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from model.adopted.anatomy import (
-    UPDATES,
-    Anatomy,
-    Attended,
-    BlockParts,
-    Call,
-    Watched,
-    can_be_norm,
-    close,
-    is_matrix,
-    output_of,
-)
+from model.adopted.anatomy import UPDATES, Anatomy, BlockParts
+from model.adopted.watched import Attended, Call, Watched, can_be_norm, close, is_matrix, output_of
 from model.parts import Heads, StackParts, Step, Sublayer, kind_of_norm
 
 Named = Callable[[Call], str]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Anatomy, BlockParts, Call, Watched, close
+from model.adopted.anatomy import Anatomy, BlockParts
 from model.adopted.attention import Passing, Places, Role
+from model.adopted.watched import Call, Watched, close
 
 SUMS = ("resid_mid", "resid_cross")  # what the stream is after each of them but the last
 

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.adopted.anatomy import Watched, noting
+from model.adopted.watched import Watched, noting
 from model.architectures.base import Transformer
 from model.norms import layer_norm, rms_norm
 from model.parts import Sublayer, kind_of_norm

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from model.adopted.anatomy import is_matrix
 from model.adopted.model import AdoptedModel
+from model.adopted.watched import is_matrix
 from model.analysis.anatomy import KINDS, anatomy
 from model.parts import Heads, Sublayer
 

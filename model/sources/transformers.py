@@ -24,11 +24,8 @@ from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel
 from model.adopted.pictures import FILE as PREPROCESSOR
 from model.adopted.pictures import USUAL, pictures_of
-from model.adopted.python_tokenizer import PythonTokenizer
-from model.adopted.tokenizer import AdoptedTokenizer
-from model.data.tokenizer import read_backend
 from model.device import choose_device, free_on
-from model.files import LARGEST_TOKENIZER, is_gguf, read_json
+from model.files import is_gguf
 from model.lines import in_millions, quoted, spelled
 from model.sources import converted, nanogpt
 from model.sources.adopted import Adopted
@@ -58,6 +55,7 @@ from model.sources.loaded import (
     plain_output,
 )
 from model.sources.places import WHERE, folders, is_of_transformers
+from model.sources.tokenizers import adopted_tokenizer, tokenizer_in
 from model.sources.weights import named
 from model.verify.check import Finding
 
@@ -65,8 +63,6 @@ from model.verify.check import Finding
 KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
 KINDS["ForImageClassification"] = "vision"
 
-OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
-OPTIONAL = {"tokenizer.json", "target_vocab.json"}
 LOST_COPY = "its converted copy could not be read, so the file itself was; the copy is removed"
 _BUILDING = Lock()  # the library builds without memory in all threads at once, where one does
 PREFIXES = r"^((_orig_mod|module)\.)+"  # of a model that was compiled or wrapped when saved
@@ -162,7 +158,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         plain = plain_output(inner, pictures and pictures.side)
     model = adopt(inner, pictures)
     n_rows = model.facts.vocab_size or 0
-    tokenizer = _tokenizer(hf, folder, n_rows, _start_id(model))
+    tokenizer = tokenizer_in(hf, folder, n_rows, _start_id(model))
     # Of GGUF both come of one list, and the library adds a token that its class has by default.
     if tokenizer is not None and not is_gguf(folder):
         notes.extend(of_vocabulary(n_rows, tokenizer.n_tokens))
@@ -203,13 +199,9 @@ def lent(inner: Any, own: Any) -> Adopted:  # noqa: ANN401
     finally:
         for weight in trained:
             weight.requires_grad_(True)
-    tokenizer = _called(deepcopy(own), model.facts.vocab_size or 0, _start_id(model))
+    tokenizer = adopted_tokenizer(deepcopy(own), model.facts.vocab_size or 0, _start_id(model))
     notes = [Finding(f"{name} was compiled: the model inside runs")] if is_compiled else []
     return Adopted(name, Path(), model, tokenizer, (*notes, *of_layers(model)))
-
-
-def _called(own: Any, n_ids: int, start_id: int | None) -> AdoptedTokenizer:  # noqa: ANN401
-    return (AdoptedTokenizer if own.is_fast else PythonTokenizer)(own, n_ids, start_id)
 
 
 def _refuse_other_than_text(inner: Any, name: str) -> None:  # noqa: ANN401
@@ -286,7 +278,7 @@ def _can_hide(folder: Path) -> bool:
     """Whether the tokenizer of a folder can be read, and has a token that hides another."""
     n_ids = config_in(folder).get("vocab_size", 0)
     with suppress(ValueError):
-        own = _tokenizer(_transformers(), folder, n_ids, None)
+        own = tokenizer_in(_transformers(), folder, n_ids, None)
         return own is not None and own.can_hide
     return False
 
@@ -398,68 +390,3 @@ def _refuse_larger(hf: Any, kind: Any, folder: Path) -> None:  # noqa: ANN401
     meant, stored = sum(x.numel() for x in built.parameters()), n_numbers(stored_in(folder))
     if meant > 2 * stored:
         raise ValueError(f"its config means {meant:,} weights, and its files have {stored:,}")
-
-
-def _tokenizer(
-    hf: Any,  # noqa: ANN401
-    folder: Path,
-    n_ids: int,
-    start_id: int | None,
-) -> AdoptedTokenizer | None:
-    """The folder's own, or what the library builds of its vocabulary; None where it has none."""
-    options = {"local_files_only": True, "trust_remote_code": False}
-    if is_gguf(folder):
-        if copy := converted.kept(folder):
-            with suppress(Exception):  # a damaged copy; the file has it, too
-                own = hf.PreTrainedTokenizerFast.from_pretrained(copy, **options)
-                return _called(own, n_ids, start_id)
-        from model.sources.gguf import reading  # here, as in `about_gguf`
-
-        own = reading.tokenizer_of(folder)
-        with in_one_line(folder, "its tokenizer cannot be read"):
-            return _called(own, n_ids, start_id)
-    about, file = folder / "tokenizer_config.json", folder / "tokenizer.json"
-    names = {path.name for path in folder.iterdir() if path.is_file()}
-    if not any(re.fullmatch(OF_TOKENIZER, name) for name in names):
-        return None
-    of_sentencepiece = [name for name in names if name.endswith((".spm", ".model"))]
-    if of_sentencepiece and not file.is_file() and find_spec("sentencepiece") is None:
-        raise ValueError(
-            f"{spelled(folder)}: {sorted(of_sentencepiece)[0]} is read by the package "
-            "sentencepiece, which is not installed; install it: pip install sentencepiece"
-        )
-    try:
-        with in_one_line(folder, "its tokenizer cannot be read"):
-            own = hf.AutoTokenizer.from_pretrained(folder, **options)
-            if own.is_fast and file.is_file():
-                kind = type(read_backend(file).model)
-                if kind is not type(own.backend_tokenizer.model):  # but its family's usual one
-                    own = hf.PreTrainedTokenizerFast(tokenizer_file=str(file))
-            elif names.isdisjoint(own.vocab_files_names.values()):  # built of nothing
-                return None
-            highest = max(own.get_vocab().values(), default=0)
-            if highest > 2 * n_ids:  # the library writes a list of all ids up to it
-                raise ValueError(f"it has a token {highest:,}, and the model rows for {n_ids:,}")
-            return _called(own, n_ids, start_id)
-    except ValueError:
-        if about.is_file():
-            read_json(about, LARGEST_TOKENIZER)  # the one that is damaged is named
-        if file.is_file():
-            read_backend(file)
-        else:
-            _refuse_lacking(hf, folder, names)
-        raise
-
-
-def _refuse_lacking(hf: Any, folder: Path, names: set[str]) -> None:  # noqa: ANN401
-    """ValueError where files are not there that its class of tokenizer is built of."""
-    about = folder / "tokenizer_config.json"
-    said = read_json(about, LARGEST_TOKENIZER) if about.is_file() else {}
-    own = getattr(hf, str(said.get("tokenizer_class")), None)
-    kind = own or hf.TOKENIZER_MAPPING.get(type(_settings(folder)), None)
-    lacking = set(getattr(kind, "vocab_files_names", {}).values()) - names - OPTIONAL
-    if lacking:
-        raise ValueError(
-            f"{spelled(folder)} has no tokenizer.json, nor {' and '.join(sorted(lacking))}; copy "
-            "the whole folder"
-        ) from None

@@ -8,38 +8,43 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from model.files import LARGEST_CONFIG, folder_to_write, opened, read_text, replacing
 from model.lines import one_line, quoted, spelled
 from model.sources import places
-from model.sources.checkpoint import read_training
 from model.sources.places import home
 from model.training.evaluation import METRICS_FILE
 from model.training.logs import read_lines
 from model.training.needs import refuse_too_large, vocab_size_of
 from model.training.recipe import RECIPE_FILE, Recipe
-from model.training.run import FAILED_FILE, LOCK_FILE
-from model.training.state import STATE_FILE, read_steps_done
+from model.training.state import STATE_FILE
+from model.training.status import (
+    LIVE,
+    LOG_FILE,
+    START,
+    State,
+    is_coming,
+    is_held,
+    reading,
+    started,
+    state_of,
+    step_of,
+)
 from model.training.watching import (
     CONTROL_FILE,
     FRAMES_FILE,
     FRAMES_INDEX,
     MOST_BYTES,
     PAUSE,
-    PAUSED_FILE,
-    RUNNING_FILE,
     STOP,
     asked,
     mask_of,
@@ -48,17 +53,9 @@ from model.training.watching import (
 )
 
 HOUSE = Path(__file__).resolve().parents[2]  # where Python finds `model`
-CORPUS_FILE, LOG_FILE = "corpus.txt", "train.log"
-START = "start"  # what the control file says until the training has begun
-START_SECONDS = 60  # so long is one that another process has started believed to come
+CORPUS_FILE = "corpus.txt"
 LONGEST_NAME = 60
 NICENESS = 10
-
-State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
-LIVE = ("starting", "running", "paused")  # states in which a process is there
-
-_started: dict[Path, subprocess.Popen[bytes]] = {}
-_reading = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +121,9 @@ def read_run(folder: Path) -> Run:
     """A training by its folder; ValueError of one line when it is none or broken."""
     try:
         recipe = _recipe(folder / RECIPE_FILE)
-        state, why = _state(folder, recipe)
+        state, why = state_of(folder, recipe)
         lines = read_lines(folder / METRICS_FILE)
-        step = _step(folder)
+        step = step_of(folder)
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
     if state in ("running", "paused") and lines:
@@ -134,14 +131,6 @@ def read_run(folder: Path) -> Run:
     step = min(step, recipe.total_steps)
     name = spelled(folder.name)
     return Run(folder, name, recipe, state, step, recipe.total_steps, lines, why)
-
-
-def _step(folder: Path) -> int:
-    """What a resumed run goes on from; of one that is kept without its state, its last step."""
-    step = read_steps_done(folder)
-    if step is None and (saved := read_training(folder)):
-        return saved.step
-    return step or 0
 
 
 def read_frames(folder: Path) -> list[Frames]:
@@ -229,9 +218,9 @@ def go_on(folder: Path) -> None:
 
 def stop(folder: Path) -> None:
     """Have a training save after its step and end; `resume` goes on from there."""
-    process = _started.get(folder.resolve())
-    is_coming = asked(folder) == START and not _is_held(folder)
-    if is_coming and process is not None and process.poll() is None:
+    process = started.get(folder.resolve())
+    is_asked_to_start = asked(folder) == START and not is_held(folder)
+    if is_asked_to_start and process is not None and process.poll() is None:
         _ask(folder, STOP)
         process.terminate()  # it saves on a signal, too, if it has begun meanwhile
         return
@@ -242,7 +231,7 @@ def stop(folder: Path) -> None:
 def delete(folder: Path) -> None:
     """Remove a training of `runs_folder` that does not run, with all that it left."""
     _refuse_outside(folder)
-    if _is_held(folder) or (asked(folder) == START and _is_coming(folder)):
+    if is_held(folder) or (asked(folder) == START and is_coming(folder)):
         raise ValueError(f"{quoted(folder.name)} is being trained; stop it first")
     try:
         shutil.rmtree(folder)  # which removes links, not what they lead to
@@ -290,19 +279,19 @@ def _spawn(folder: Path, *options: str) -> None:
             )
     except OSError as error:
         raise ValueError(one_line(f"no training can be started: {error}")) from None
-    _started[folder.resolve()] = process
+    started[folder.resolve()] = process
     if hasattr(os, "setpriority"):
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
 
 
 def _ask(folder: Path, word: str) -> None:
-    with _reading, replacing(folder / CONTROL_FILE) as new:
+    with reading, replacing(folder / CONTROL_FILE) as new:
         new.write_text(word, encoding="utf-8")
 
 
 def _refuse_idle(folder: Path) -> None:
-    if not _is_held(folder):
+    if not is_held(folder):
         raise ValueError(f"no training runs in {quoted(folder)}")
 
 
@@ -315,92 +304,6 @@ def _refuse_outside(folder: Path) -> None:
         is_own = False
     if not is_own:
         raise ValueError(f"{quoted(folder)} is no training of {quoted(runs_folder())}")
-
-
-def _state(folder: Path, recipe: Recipe) -> tuple[State, str]:
-    """What a training does, and why it has failed."""
-    is_asked_to_start = asked(folder) == START  # before the lock: it takes this word away
-    if _is_held(folder):
-        if (folder / PAUSED_FILE).exists():
-            return "paused", ""
-        return ("running" if _has_begun(folder) else "starting"), ""
-    if is_asked_to_start:
-        if _is_coming(folder):
-            return "starting", ""
-        return "failed", _last_line(folder / LOG_FILE) or "it ended before it began"
-    why = _last_line(folder / FAILED_FILE) or _said_last(folder)
-    if why or (folder / FAILED_FILE).is_file():  # an empty one where the disk was full
-        return "failed", why or "it ended with an error"
-    if (folder / RUNNING_FILE).exists() and not _is_held(folder):  # nor has just begun
-        return "failed", _how_it_ended(folder)
-    saved = read_training(folder)
-    return ("finished" if saved and saved.step == recipe.total_steps else "stopped"), ""
-
-
-def _has_begun(folder: Path) -> bool:
-    """Whether the process that has the lock takes steps: it begins the log, or goes on with it."""
-    changed = _changed(folder / METRICS_FILE)
-    return changed > 0 and changed >= _changed(folder / RUNNING_FILE)
-
-
-def _how_it_ended(folder: Path) -> str:
-    """Of a process that was killed: where it stood, what is saved, and the end of its log."""
-    lines, saved = read_lines(folder / METRICS_FILE), _step(folder)
-    at = max(saved, lines[-1]["step"]) if lines else saved
-    end = _last_line(folder / LOG_FILE)
-    kept = f"last saved at {saved:,}" if saved else "with nothing saved"
-    return f"it ended by itself at step {at:,}, {kept}{': ' if end else ''}{end}"
-
-
-def _is_coming(folder: Path) -> bool:
-    """Whether a training that was started may still begin."""
-    process = _started.get(folder.resolve())
-    if process is not None:
-        return process.poll() is None
-    try:
-        return time.time() - (folder / CONTROL_FILE).stat().st_mtime < START_SECONDS
-    except OSError:
-        return False
-
-
-def _is_held(folder: Path) -> bool:
-    """Whether a process trains in a folder: it has the lock."""
-    lock = folder / LOCK_FILE
-    with _reading:
-        try:
-            if not lock.is_file():
-                return False
-            with FileLock(lock, blocking=False):
-                return False
-        except Timeout:
-            return True
-        except OSError:
-            return False
-
-
-def _said_last(folder: Path) -> str:
-    """The error that the log of the process ends with, if it came after the training's own."""
-    line = _last_line(folder / LOG_FILE, only="error: ")
-    return line if _changed(folder / LOG_FILE) >= _changed(folder / METRICS_FILE) else ""
-
-
-def _changed(path: Path) -> int:
-    """When a file was changed, in nanoseconds; 0 where there is none."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _last_line(path: Path, only: str = "") -> str:
-    """The last line of a file that begins with `only`, without the word "error"."""
-    if not path.is_file():
-        return ""
-    with opened(path) as file:
-        file.seek(max(os.fstat(file.fileno()).st_size - LARGEST_CONFIG, 0))
-        text = file.read(LARGEST_CONFIG).decode(errors="replace")
-    last = next(filter(None, (line.strip() for line in reversed(text.splitlines()))), "")
-    return one_line(last.removeprefix("error: ")) if last.startswith(only) else ""
 
 
 def _recipe(path: Path) -> Recipe:

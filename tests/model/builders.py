@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model import reference
+from model import reference, reference_files
 from model.architectures.base import Transformer
 from model.architectures.decoder import DecoderTransformer
 from model.architectures.encoder import EncoderTransformer
@@ -222,7 +222,7 @@ def files_of(model: Transformer) -> reference.Files:
     """What the files of a model would say."""
     config = {"n_encoder_layers": model.config.n_layers} | model.config.to_dict()
     weights = {name: x.double().numpy() for name, x in own_weights(model).items()}
-    return reference.Files(reference.DEFAULTS | config, weights)
+    return reference.Files(reference_files.DEFAULTS | config, weights)
 
 
 def set_head(attention: str, head: int, to: Tensor | float = 0.0) -> Edit:

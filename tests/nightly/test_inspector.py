@@ -5,7 +5,7 @@ import inspect
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import reference
+from model import reference, reference_files
 from model.verify.check import Check
 from tests.viz.apps import (
     TOM,
@@ -58,8 +58,8 @@ def test_each_part_is_drawn_where_it_is_open(page: str) -> None:
     assert len(app.code) > 0
     assert not app.latex
     assert any("The run: Verified: " in line for line in captions(inspected(app, "check")))
-    (source,) = app.code
-    assert source.value.rstrip() == inspect.getsource(reference).rstrip()
+    written = [inspect.getsource(module).rstrip() for module in (reference, reference_files)]
+    assert [source.value.rstrip() for source in app.code] == written
     inspected(app, "export")
     labels = {x.proto.label for x in app.get("download_button")}
     assert "Whole trace (npz)" in labels

@@ -14,7 +14,7 @@ from types import FunctionType
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model import reference
+from model import reference, reference_files
 from model.trace import AttentionRecord
 from model.verify.check import Check
 from viz import runs
@@ -112,7 +112,8 @@ def _of_run(line: str) -> None:
     """What the run's checks found, and the code of the independent run they compare with."""
     st.caption(line)
     with st.expander("The independent run, as it is written: model/reference.py"):
-        st.code(inspect.getsource(reference), language="python")
+        for module in (reference, reference_files):
+            st.code(inspect.getsource(module), language="python")
 
 
 def _choose(part: str, is_open: bool) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model.adopted.adopt import adopt
-from model.adopted.anatomy import first_tensor
+from model.adopted.watched import first_tensor
 from model.analysis.block import (
     FUNCTIONS,
     NORMS,

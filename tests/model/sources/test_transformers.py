@@ -322,9 +322,7 @@ def test_without_sentencepiece_one_line_says_so(
     (_copy(gpt2, tmp_path) / name).touch()
     load(tmp_path, "cpu")  # its tokenizer.json is enough
     (tmp_path / "tokenizer.json").unlink()
-    monkeypatch.setattr(
-        "model.sources.transformers.find_spec", lambda x: x == "transformers" or None
-    )
+    monkeypatch.setattr("model.sources.tokenizers.find_spec", lambda name: None)
     with pytest.raises(ValueError, match=f"{name} is read by .*: pip install sentencepiece$"):
         load(tmp_path, "cpu")
 

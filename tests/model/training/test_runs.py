@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 from model.data.text import read_corpus
-from model.training import needs, runs, watching
+from model.training import needs, runs, status, watching
 from model.training import run as run_module
 from model.training.needs import PROCESS_BYTES, needed_memory
 from model.training.objectives import LanguageModelling
@@ -95,7 +95,7 @@ def test_a_process_is_paused_killed_and_resumed_to_the_weights_of_a_straight_run
     runs.go_on(folder)
     while read_run(folder).step == paused.step:
         time.sleep(0.01)
-    process = runs._started[folder.resolve()]
+    process = status.started[folder.resolve()]
     process.kill()
     process.wait()
     killed, saved = read_run(folder), read_steps_done(folder)
