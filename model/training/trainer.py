@@ -18,7 +18,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from model.architectures.base import Model
 from model.architectures.table import architecture
 from model.device import PRECISIONS, has_fast_bfloat16
-from model.sources.checkpoint import own_weights
+from model.sources.stored_weights import own_weights
 from model.training.averaging import WeightSum
 from model.training.interrupts import uninterrupted
 from model.training.needs import planned

@@ -22,7 +22,7 @@ from model.capture import capture, capture_image, capture_translation
 from model.config import DecoderConfig, EncoderConfig, EncoderDecoderConfig, VisionConfig
 from model.data.tokenizer import PADDING, START_OF_TEXT, Tokenizer, train_characters
 from model.sources import checkpoint
-from model.sources.checkpoint import own_weights
+from model.sources.stored_weights import own_weights
 from model.tap import Edit, set_at
 from model.trace import AttentionRecord, Trace
 
