@@ -66,6 +66,7 @@ def test_words_are_saved_in_the_shades_they_stand_in(gallery: Gallery) -> None:
     parts = gallery.read("view")["parts"]
     rows = [one for one in drawn.iter(f"{SVG}svg") if one is not drawn]
     assert len(rows) == len(parts) == 2
+    assert " attends to: its row largest " in " ".join(drawn.itertext())
     for row, part in zip(rows, parts, strict=True):
         words = [word[key] for word in part["words"] for key in ("label", "number")]
         said = ["".join(text.itertext()) for text in row.iter(f"{SVG}text")]

@@ -148,7 +148,7 @@ export class SentenceView extends View {
         ? ["hidden by choice"]
         : [`largest${asideOf(shades)} `, numbered(shades.weights[first], "largest", 3)];
     const largest = html("small", null, said);
-    this.parts[part].title.replaceChildren(...words, largest);
+    this.parts[part].title.replaceChildren(...words, " ", largest);
   }
 
   /**
