@@ -30,6 +30,7 @@ import { HomeTokens, flightOver, tokenAt } from "./home/tokens.js";
 export default {
   /** @param {{model: Model, el: HTMLElement, signal: AbortSignal, reached?: Reached}} shown */
   render({ model, el, signal, reached }) {
+    el.dataset.part = "home"; // its style sheet's
     const home = new Home(model, el, signal, reached);
     home.take();
     return home;

@@ -54,7 +54,7 @@ export class Next {
     this.bars.node.hidden = gives !== null;
     this.gives.textContent = gives?.(spec) ?? "";
     this.legend.hidden = this.sliders.list.hidden = !isSampled;
-    this.node.classList.toggle("hl-plain", !isSampled);
+    this.node.classList.toggle("hl-unfiltered", !isSampled);
     this.buttons.hidden = !canChoose; // else it is all written: the timeline plays it
     this.#canChoose = canChoose;
     this.sliders.show({ temperature, top_p, order: FILTERS }, spec.bounds);
