@@ -61,7 +61,7 @@ export class Overview {
     this.actions = actions;
     this.pictures = html("div", { class: "hl-pictures" });
     this.caption = html("p", { class: "hl-caption" });
-    this.longest = html("p", { "aria-hidden": "true" }); // unseen, it keeps room for what may be said
+    this.longest = html("p", { class: "hl-caption", "aria-hidden": "true" }); // unseen: it keeps room
     const said = html("div", { class: "hl-said" }, this.caption, this.longest);
     host.append(this.pictures, said);
     lifetime.watchSize(host, () => {

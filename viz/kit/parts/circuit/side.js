@@ -22,7 +22,8 @@ const LISTED = 6; // edges of a part, read and written each
  */
 function row(value, words, { isExact = true, isChosen, pick }) {
   const said = `${isExact ? "" : "≈ "}${value > 0 ? "+" : ""}${digits(value, 2)}`;
-  const given = { type: "button", onclick: pick, "aria-pressed": String(isChosen) };
+  const pressed = { "aria-pressed": String(isChosen) };
+  const given = { type: "button", class: "hl-item", onclick: pick, ...pressed };
   return html("li", null, html("button", given, html("b", null, said), html("span", null, words)));
 }
 

@@ -33,7 +33,12 @@ export class Hands {
     const drawing = svg("svg", { viewBox, "aria-hidden": "true" });
     drawing.append(svg("circle", { r: RADIUS }), svg("line", zero));
     drawing.append(this.arc, this.second, this.first, this.share);
-    const attributes = { type: "button", class: "hl-hand", "data-pair": pair, onclick: pick };
+    const attributes = {
+      type: "button",
+      class: "hl-item hl-hand",
+      "data-pair": pair,
+      onclick: pick,
+    };
     this.node = html("button", attributes, drawing);
     const words = [dims, `λ ${this.wavelength}`].map((text) => html("span", null, text));
     this.node.append(...words, this.number);
