@@ -206,7 +206,8 @@ export function check(group, value) {
  * @param {(value: string) => void} pick
  */
 export function select(label, options, pick) {
-  const list = html("select", { "aria-label": label, onchange: () => pick(list.value) });
+  const onchange = () => pick(list.value);
+  const list = html("select", { class: "hl-input", "aria-label": label, onchange });
   for (const [value, text] of options) list.append(html("option", { value }, text));
   return html("label", { class: "hl-field" }, html("span", null, label), list);
 }

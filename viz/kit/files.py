@@ -81,13 +81,17 @@ def script(name: str) -> str:
 def component_style() -> str:
     """The kit's style sheet, and those of all that stands on a page."""
     names = sorted(path.stem for path in (VIZ / "kit/parts").glob("*.css"))
-    styles = [script("kit/kit.css"), *map(_own_style, names), script("live/opening/opening.css")]
-    return "\n".join(styles)
+    return "\n".join([kit_style(), *map(_own_style, names), script("live/opening/opening.css")])
 
 
 def part_style(name: str) -> str:
     """The style of one part where it stands alone."""
-    return "\n".join([script("kit/kit.css"), _own_style(name)])
+    return "\n".join([kit_style(), _own_style(name)])
+
+
+def kit_style() -> str:
+    """What all parts share."""
+    return script("kit/kit.css") + script("kit/controls.css")
 
 
 def _own_style(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from model.lines import quoted
-from viz.kit.files import packed_plotly, part_style, script
+from viz.kit.files import kit_style, packed_plotly, part_style, script
 from viz.kit.join import joined
 from viz.kit.wire import themes_data
 
@@ -168,7 +168,7 @@ def page_for(name: str) -> str:
 
 def page_of(contents: Mapping[str, Any], module: str) -> str:
     """A page that holds contents, and a module that shows them."""
-    return _filled(_page(module, script("kit/kit.css")), contents=_as_json(contents))
+    return _filled(_page(module, kit_style()), contents=_as_json(contents))
 
 
 def _page(module: str, style: str) -> str:

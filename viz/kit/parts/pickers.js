@@ -73,7 +73,7 @@ export class Pickers extends Instrument {
   #list({ name, label }) {
     const id = `hl-picker-${name}`;
     const choose = () => this.#choose(name, list.value, QUIET_MS.list);
-    const list = html("select", { id, onchange: choose });
+    const list = html("select", { id, class: "hl-input", onchange: choose });
     this.#controls.set(name, list);
     return [html("label", { class: "hl-floating", for: id }, label), list];
   }

@@ -29,7 +29,7 @@ export class SentenceBox extends Instrument {
     super(place, QUIET_MS);
     const { root } = this;
     this.box = html("textarea", {
-      class: "hl-typing",
+      class: "hl-input hl-typing",
       rows: 1,
       spellcheck: "false",
       id: "hl-typing",

@@ -28,7 +28,8 @@ export class Share {
     this.root = root;
     this.large = large;
     this.lifetime = lifetime;
-    this.link = html("input", { readonly: true, "aria-label": "Link to this view" });
+    const about = { class: "hl-input", "aria-label": "Link to this view" };
+    this.link = html("input", { readonly: true, ...about });
     const copy = button("Copy link", () => this.#copy(copy));
     const save = button("Save picture", () => this.#save());
     this.own = html("div", { class: "hl-row" }, this.link, copy);

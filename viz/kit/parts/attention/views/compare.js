@@ -138,6 +138,7 @@ export class CompareView extends MapsView {
    */
   #runBoxes(names) {
     const box = html("input", {
+      class: "hl-input",
       type: "text",
       value: this.scope.settings.second,
       placeholder: "Type a second sentence",
