@@ -1,6 +1,7 @@
 """Protects the page Circuit: it asks for what both texts make likely, and refuses in a line."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ def sent(app: AppTest) -> dict[str, Any]:
     return told["spec"]
 
 
+@cache
 def by_hand(first: str, second: str) -> Circuit:
     """The circuit computed beside the page."""
     both = [stories_trace(text) for text in (first, second)]
@@ -34,9 +36,14 @@ def by_hand(first: str, second: str) -> Circuit:
     return found
 
 
-def test_the_page_has_the_circuit_of_both_sentences() -> None:
-    app = faultless(finished(open_page("Circuit", sentence=GIRL, second=BOY)))
-    spec, found = sent(app), by_hand(GIRL, BOY)
+@pytest.fixture(scope="module")
+def whole() -> AppTest:
+    """The page once all is there; that it is pruned, its address asks."""
+    return finished(open_page("Circuit", sentence=GIRL, second=BOY, circuit_which="pruned"))
+
+
+def test_the_page_has_the_circuit_of_both_sentences(whole: AppTest) -> None:
+    spec, found = sent(faultless(whole)), by_hand(GIRL, BOY)
     assert spec["n_all"] == found.all.n_all
     assert [spec["answer"], spec["against"]] == ["she", "he"]
     assert spec["strongest"]["at"] == found.strongest.edges[:100].tolist()
@@ -44,14 +51,8 @@ def test_the_page_has_the_circuit_of_both_sentences() -> None:
     assert spec["strongest"]["effects"] == pytest.approx(exact, abs=1e-4)
     assert spec["curve"]["shares"] == pytest.approx(found.curve.shares, abs=1e-4)
     assert all(spec["strongest"]["exact"])
-    (line,) = [x for x in lines(app, "aside") if "edges are estimated" in x]
+    (line,) = [x for x in lines(whole, "aside") if "edges are estimated" in x]
     assert line.startswith(f"All {found.all.n_all:,} edges")
-
-
-def test_it_is_pruned_where_an_address_or_a_person_asks_for_it() -> None:
-    app = open_page("Circuit", sentence=GIRL, second=BOY, circuit_which="pruned")
-    faultless(finished(app))
-    spec = sent(app)
     assert 0.9 <= spec["pruned"]["share"] <= 1.1
     assert spec["pruned"]["n"] < 300
 
@@ -71,16 +72,9 @@ def test_what_has_no_circuit_is_a_line(query: dict[str, str], says: str) -> None
     assert not says or any(says in x for kind in ("error", "note") for x in lines(app, kind))
 
 
-def test_another_answer_is_another_circuit() -> None:
-    app = finished(open_page("Circuit", sentence=GIRL, second=BOY))
-    chosen(app, metric="logit")
-    finished(app)
-    assert sent(app)["against"] == ""
-
-
-def test_the_same_edges_on_other_sentences() -> None:
+def test_the_same_edges_on_other_sentences_and_another_answer_s(whole: AppTest) -> None:
     """Suggested ones have other words; one of another length is a line, an empty one nothing."""
-    app = finished(open_page("Circuit", sentence=GIRL, second=BOY, circuit_edges="100000"))
+    app = chosen(whole, circuit_which="strongest", circuit_edges=100_000)
     boxes = [box for box in app.text_input if box.label.startswith("Sentence ")]
     assert boxes[0].value != GIRL and boxes[0].value.split()[1] == "girl"
     chosen(app, elsewhere_1=GIRL, elsewhere_2="A man.", elsewhere_3=" ")
@@ -92,3 +86,6 @@ def test_the_same_edges_on_other_sentences() -> None:
     assert "Sentence 3" not in table["F"]
     assert float(table["F"]["As many edges at random"]) == pytest.approx(1, abs=0.01)
     assert n == found.curve.sizes[-1]
+    chosen(app, metric="logit")
+    finished(app)
+    assert sent(app)["against"] == ""
