@@ -8,9 +8,19 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Route,
+    WebError,
+    expect,
+)
 
 import headlight as hl
+from tests.conftest import FAILED
 from tests.screen import HOSTILE, MARKUP, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent, open_instrument
@@ -25,6 +35,8 @@ from viz.theme import DARK, LIGHT
 
 AXE = next(iter(axe_playwright_python.__path__)) + "/axe.min.js"
 ALONE = "No model runs here"  # and so on
+HTML, OF_2020 = '<html lang="en">', "<script>delete globalThis.DecompressionStream</script>"
+KERNEL: dict[str, PartWidget] = {}  # Python's side of the notebook that is open
 # The large map's cell as the browser places it, to point at.
 AT_CELL = """([row, column]) => {
     const chart = document.querySelector('.js-plotly-plot');
@@ -34,18 +46,47 @@ AT_CELL = """([row, column]) => {
 }"""
 
 
-@pytest.fixture
-def alone(browser: Browser) -> Iterator[Page]:
-    """A page without a network, which must ask for nothing and say nothing."""
+@pytest.fixture(scope="module")
+def offline(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser without a network; `answer` asks the kernel of the open notebook."""
     context = browser.new_context(offline=True, viewport={"width": 1200, "height": 800})
-    page = context.new_page()
+    context.expose_function("answer", lambda message: answer(KERNEL["now"], message))
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def alone(offline: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """An empty page without a network, which must ask for nothing and say nothing.
+
+    It is that of the test before, if that passed: each new one would compile plotly.js anew.
+    """
+    page = offline.pages[0] if offline.pages else offline.new_page()
     page.set_default_timeout(PATIENCE)
     said: list[str] = []
-    page.on("console", lambda line: said.append(line.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda asked: said.append(asked.url) if "http" in asked.url[:4] else None)
+
+    def keep_line(line: ConsoleMessage) -> None:
+        said.append(line.text)
+
+    def keep_error(error: WebError) -> None:
+        said.append(str(error.error))
+
+    def keep_request(asked: Request) -> None:
+        if "http" in asked.url[:4]:
+            said.append(asked.url)
+
+    listeners = {"console": keep_line, "weberror": keep_error, "request": keep_request}
+    for event, listener in listeners.items():
+        offline.on(event, listener)
     yield page
-    context.close()
+    if request.node.stash.get(FAILED, False):
+        page.close()
+    else:
+        page.goto("about:blank")
+        page.emulate_media(color_scheme="light")
+        page.mouse.move(1, 1)
+    for event, listener in listeners.items():
+        offline.remove_listener(event, listener)
     assert said == []
 
 
@@ -105,11 +146,11 @@ def test_a_saved_file_says_why_it_cannot_draw(
 ) -> None:
     page = attention_part(stories_trace("go")).page()
     script = base64.b64encode(packed_plotly()).decode()
-    assert page.count(script) == 1
+    assert page.count(script) == page.count(HTML) == 1
     if fault == "half a script":
         page = page.replace(script, script[: len(script) // 8 * 4])
     else:
-        alone.add_init_script("delete globalThis.DecompressionStream")
+        page = page.replace(HTML, HTML + OF_2020)
     (tmp_path / "heads.html").write_text(page, encoding="utf-8")
     alone.goto((tmp_path / "heads.html").as_uri())
     expect(alone.get_by_role("alert")).to_contain_text(said)
@@ -307,8 +348,7 @@ def test_in_a_notebook_the_model_writes_on(alone: Page) -> None:
     run = hl.open("stories", device="cpu")("Once upon a time")
     part = run.sampling_view(2, seed=7)
     live = widget(part)
-    alone.expose_function("answer", answers(live))
-    alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
+    open_notebook(alone, live)
     view = alone.locator("section").first
     view.locator("[data-drawn*='writer 2']").wait_for()
     view.get_by_role("button", name="Write on").click()
@@ -341,13 +381,12 @@ class Echo:
 
 def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
     live = PartWidget(Part("echo", {}, {}, answers=Echo()))
-    alone.expose_function("answer", answers(live))
     text = joined(
         ["kit/hosts/jupyter.js"],
         "export default async () => "
         f"(await import(urls['kit/hosts/jupyter.js'])).host({{render: {ASKS}}});",
     )
-    alone.evaluate(NOTEBOOK, [text, traits_of(live)])
+    open_notebook(alone, live, text)
     assert alone.evaluate("ask({x: [1]})") == {"asked": {"x": [1]}}
     assert alone.evaluate("ask({})") == "ask something"
     nobody_answers = """() => {
@@ -427,32 +466,34 @@ OUT_OF_SIGHT_AND_BACK = """async () => {
 }"""
 
 
-def answers(live: PartWidget) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A kernel in the place of Jupyter's: what the widget sends, and what it says afterwards."""
+def answer(live: PartWidget, message: dict[str, Any]) -> dict[str, Any]:
+    """A kernel in the place of Jupyter's: what a widget is sent, and what it says afterwards."""
+    sent: list[tuple[Any, list[bytes]]] = []
+    live.send = lambda said, buffers=(): sent.append((said, list(buffers)))
+    live._hear(live, message, [])
+    said, buffers = sent[0] if sent else (None, [])
+    coded = [base64.b64encode(data).decode() for data in buffers]
+    changed = {} if sent else {"settings": live.settings, "acked": live.acked}
+    return {"said": said, "buffers": coded, "changed": changed}
 
-    def answer(message: dict[str, Any]) -> dict[str, Any]:
-        sent: list[tuple[Any, list[bytes]]] = []
-        live.send = lambda said, buffers=(): sent.append((said, list(buffers)))
-        live._hear(live, message, [])
-        said, buffers = sent[0] if sent else (None, [])
-        coded = [base64.b64encode(data).decode() for data in buffers]
-        changed = {} if sent else {"settings": live.settings, "acked": live.acked}
-        return {"said": said, "buffers": coded, "changed": changed}
 
-    return answer
+def open_notebook(page: Page, live: PartWidget, text: str = "", then: str = "") -> None:
+    """Two cells with a widget, by its own module or another; `then` is run in the page."""
+    KERNEL["now"] = live
+    opens = f"async given => {{ await ({NOTEBOOK})(given); {then} }}"
+    page.evaluate(opens, [text or live._esm, traits_of(live)])
 
 
 TRAITS = ("spec", "settings", "arrays", "themes", "asks", "acked")
 
 
 def traits_of(live: PartWidget) -> dict[str, Any]:
-    return {name: getattr(live, name) for name in TRAITS}
+    return {name: getattr(live, name) for name in TRAITS if live.has_trait(name)}
 
 
 def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
     live = widget(attention_part(stories_trace("go go go"), chosen={"layer": 1}))
-    alone.expose_function("answer", answers(live))
-    alone.evaluate(NOTEBOOK, [live._esm, traits_of(live)])
+    open_notebook(alone, live)
     views = alone.locator("section > .hl-live")
     expect(views).to_have_count(2)
     for i in range(2):
@@ -478,22 +519,19 @@ def test_two_views_in_a_notebook_agree_with_python(alone: Page) -> None:
 
 def test_a_view_draws_whose_forerunner_went_before_plotly_came(alone: Page) -> None:
     live = widget(attention_part(stories_trace("go go")))
-    alone.expose_function("answer", answers(live))
-    opened = f"async given => {{ await ({NOTEBOOK})(given); closings[0](); }}"
-    alone.evaluate(opened, [live._esm, traits_of(live)])
+    open_notebook(alone, live, then="closings[0]();")
     drawn(alone, "run L0 H0")
 
 
 def test_plotly_can_be_there_before_a_picture(alone: Page) -> None:
-    live = prepare()
-    alone.expose_function("answer", answers(live))
-    alone.evaluate(NOTEBOOK, [live._esm, {}])
+    open_notebook(alone, prepare())
     alone.wait_for_function("globalThis.Plotly && !Object.values(listeners).flat().length")
 
 
-def test_python_says_what_it_does_not_have(alone: Page) -> None:
-    answer = answers(widget(attention_part(stories_trace("go"))))
-    assert answer({"id": "a", "path": "nothing/0"})["said"]["error"] == "There is no such array"
+def test_python_says_what_it_does_not_have() -> None:
+    live = widget(attention_part(stories_trace("go")))
+    said = answer(live, {"id": "a", "path": "nothing/0"})["said"]
+    assert said["error"] == "There is no such array"
 
 
 def test_the_still_of_a_notebook_is_a_picture_of_all_heads() -> None:
