@@ -23,7 +23,6 @@ from tests.screen import (
     HOSTILE,
     MARKUP,
     TOM,
-    arrive,
     content,
     download,
     picked,
@@ -146,8 +145,9 @@ def test_saved_page_works_alone(page: Page, tmp_path_factory: pytest.TempPathFac
 
 def test_a_head_that_its_steps_do_not_lead_to_is_named_by_a_red_badge(page: Page) -> None:
     """What the app sends of one head are other queries and keys."""
-    arrive(page, sentence=TOM)  # with no head loaded yet
-    pattern = stories_trace(TOM).attention[4].pattern[1]
+    text = "Anna gave Tom a red ball."  # no other test's, who would read what is planted
+    visit(page, sentence=text)
+    pattern = stories_trace(text).attention[4].pattern[1]
 
     def planted(route: Route) -> None:
         answer = route.fetch()
@@ -165,7 +165,6 @@ def test_a_head_that_its_steps_do_not_lead_to_is_named_by_a_red_badge(page: Page
     badge.click()
     expect(page.get_by_text("decoder.attn L4 H1: weights computed")).to_be_visible()
     drawn = shown(page)
-    assert drawn[9, :10] == pytest.approx(pattern[9, :10], abs=1e-6)
-    visit(page, page="Ablation", sentence=TOM)  # with the list open
+    assert drawn[5, :6] == pytest.approx(pattern[5, :6], abs=1e-6)
+    visit(page, page="Masks", sentence=text)  # with the list open
     assert (picked(page, "Layer"), picked(page, "Head")) == ("L3", "H2"), "as its address says"
-    page.goto("about:blank")  # with the fault in it

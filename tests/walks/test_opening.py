@@ -46,14 +46,17 @@ def place_of(within: Locator, selector: str) -> list[float]:
     return [box["x"], box["y"], box["width"]]
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_a_recorded_run_plays_until_the_live_one_goes_on(
-    first_visit: Page, width: int, height: int
-) -> None:
-    page, held = first_visit, list[Route]()
-    page.set_viewport_size({"width": width, "height": height})
+def test_a_recorded_run_plays_until_the_live_one_goes_on(first_visit: Page) -> None:
+    for width, height in SIZES:
+        first_visit.set_viewport_size({"width": width, "height": height})
+        assert_goes_on(first_visit)
+
+
+def assert_goes_on(page: Page) -> None:
+    """Home is loaded; what comes live stands where the recorded run stood, and goes on with it."""
+    held = list[Route]()
     # Without it no live part can be drawn.
-    page.route("**/live/main.js", lambda route: held.append(route))
+    page.route("**/live/main.js", lambda route: held.append(route), times=1)
     page.goto("/", wait_until="commit")
     recorded, live = page.locator("[inert]"), page.locator(".hl-live:has(.hl-home)")
     words = recorded.locator(".hl-home-tokens button")
@@ -92,50 +95,34 @@ def test_under_a_name_it_does_not_answer_to_the_page_says_so_and_nothing_else(
     page_log.console_errors.clear()
 
 
-def test_behind_a_proxy_that_cuts_its_place_off_all_works(
-    first_visit: Page, app: RunningApp
-) -> None:
-    with Proxy(app).running() as proxy:
-        first_visit.goto(f"{proxy.url}/?page=Attention&layer=2")
-        settle(first_visit, "Attention")
-        assert picked(first_visit, "Layer") == "L2"
-        turn_to(first_visit, "Tokens")
-        assert first_visit.url.startswith(f"{proxy.url}/?page=Tokens")
-
-
-def test_where_no_websocket_comes_through_a_line_says_so(
+def test_behind_a_proxy_all_works_and_what_does_not_come_through_is_said(
     first_visit: Page, app: RunningApp, page_log: PageLog
 ) -> None:
-    """The page stayed empty."""
-    line = first_visit.get_by_role("alert")
+    """It cuts its place off; the line breaks; a page that came without a WebSocket stayed empty."""
+    page, line = first_visit, first_visit.get_by_role("alert")
+    badge = page.get_by_text("Verified:")
     with Proxy(app).running() as proxy:
+        page.goto(f"{proxy.url}/?page=Attention&layer=2")
+        settle(page, "Attention")
+        assert picked(page, "Layer") == "L2"
+        expect(badge).to_be_visible()
         proxy.cut()
-        first_visit.goto(f"{proxy.url}/?page=Attention")
+        expect(line).to_contain_text("connection to the app is lost")
+        expect(badge).to_be_hidden()
+        pick(page, "Layer", "L4")
+        proxy.hands_on_sockets = True
+        expect(line).to_have_count(0)
+        page.wait_for_url("**layer=4**")
+        settle(page, "Attention")
+        expect(badge).to_be_visible()
+        assert (picked(page, "Layer"), query(page)["layer"]) == ("L4", "4")
+        turn_to(page, "Tokens")
+        assert page.url.startswith(f"{proxy.url}/?page=Tokens")
+        proxy.hands_on_sockets = False
+        page.goto(f"{proxy.url}/?page=Attention")
         expect(line).to_contain_text("WebSocket (_stcore/stream) does not come through")
         proxy.hands_on_sockets = True
-        settle(first_visit, "Attention")
+        settle(page, "Attention")
         expect(line).to_have_count(0)
-        first_visit.goto("about:blank")
-    page_log.console_errors.clear()
-
-
-def test_settings_stand_while_the_line_is_broken_and_nothing_is_said_to_be_checked(
-    first_visit: Page, app: RunningApp, page_log: PageLog
-) -> None:
-    badge = first_visit.get_by_text("Verified:")
-    with Proxy(app).running() as proxy:
-        first_visit.goto(f"{proxy.url}/?page=Attention&layer=2")
-        settle(first_visit, "Attention")
-        expect(badge).to_be_visible()
-        proxy.cut()
-        expect(first_visit.get_by_role("alert")).to_contain_text("connection to the app is lost")
-        expect(badge).to_be_hidden()
-        pick(first_visit, "Layer", "L4")
-        proxy.hands_on_sockets = True
-        expect(first_visit.get_by_role("alert")).to_have_count(0)
-        first_visit.wait_for_url("**layer=4**")
-        settle(first_visit, "Attention")
-        expect(badge).to_be_visible()
-        assert (picked(first_visit, "Layer"), query(first_visit)["layer"]) == ("L4", "4")
-        first_visit.goto("about:blank")
+        page.goto("about:blank")
     page_log.console_errors.clear()
