@@ -1,4 +1,4 @@
-"""A person trains a model: begins, pauses, leaves and comes back, stops, goes on, opens it."""
+"""A person trains a model: begins, pauses, leaves and comes back, goes on, stops, opens it."""
 
 import time
 from collections.abc import Iterator
@@ -47,10 +47,6 @@ def test_a_training_is_begun_watched_left_and_steered(page: Page) -> None:
     visit(page, page="Lab")
     stands(page, "paused")
     press(page, "Go on")
-    stands(page, "running")
-    press(page, "Stop")
-    stands(page, "stopped")
-    press(page, "Resume")
     stands(page, "running")
     press(page, "Stop")
     stands(page, "stopped")

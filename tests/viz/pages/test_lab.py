@@ -317,13 +317,10 @@ def test_one_that_stopped_is_opened_resumed_and_deleted(
     folder = trained(top / "one", steps=10)
     app = open_page("Lab")
     assert "one: stopped · step 10 of 20" in lines(app, "plain")[0]
-    asked: list[Path] = []
-    monkeypatch.setattr(
-        "viz.pages.lab.watch.ACTS", {"stopped": [("Resume", "delete", asked.append)]}
-    )
-    app = open_page("Lab")
+    begun: list[tuple[object, ...]] = []
+    monkeypatch.setattr(trainings, "_spawn", lambda *given: begun.append(given))
     button(app, "Resume").click().run()
-    assert asked == [folder]
+    assert begun == [(folder, "--resume")]
     opened = open_page("Attention", model="one", sentence="fox>fox")
     assert lines(opened, "error") == []
 
