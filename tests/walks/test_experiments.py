@@ -89,9 +89,10 @@ def test_a_grid_finds_the_subject_and_a_cell_leads_to_its_head(page: Page) -> No
 
 
 def test_an_edge_of_a_circuit_is_cut_and_let_go(page: Page) -> None:
-    visit(page, page="Circuit", sentence=GIRL, second=GIRL.replace("girl", "boy"))
+    first, second = "The girl lost the", "The boy lost the"
+    visit(page, page="Circuit", sentence=first, second=second)
     finish(page)
-    found = by_hand(GIRL, GIRL.replace("girl", "boy"))
+    found = by_hand(first, second)
     largest = np.abs(found.strongest.exact).argmax()
     lost, of = found.strongest.exact[largest], found.paths.whole
     page.locator(".hl-edges button").first.click()
