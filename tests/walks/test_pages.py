@@ -6,7 +6,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.screen import CHARTS, FITS, HOSTILE, MARKUP, arrive, figure, visit
+from tests.screen import CHARTS, FITS, HOSTILE, MARKUP, figure, visit
 from tests.viz.builders import PAGES
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
@@ -30,8 +30,8 @@ def test_there_is_a_line_for_each() -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_opens_and_axe_finds_nothing_serious(page: Page, theme: str) -> None:
     """Half of them in each theme, on a phone; what the console says fails it."""
-    page.emulate_media(color_scheme=theme)
-    arrive(page, sentence=HOSTILE)
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    visit(page, sentence=HOSTILE)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = {"the rail, which a phone hides": page.evaluate(SERIOUS)}
     page.set_viewport_size(PHONE)

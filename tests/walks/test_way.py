@@ -118,50 +118,6 @@ def test_shades_and_choices_are_seen_with_colours_for_contrast(page: Page) -> No
     assert len(drawn_in) > 2, "the track on both sides of it"
 
 
-# What a browser's translator does with all texts that may be translated, those to come too.
-TRANSLATE = """() => {
-    const translate = root => {
-        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), texts = [root];
-        while (walker.nextNode()) texts.push(walker.currentNode);
-        for (const text of texts) {
-            const place = text.parentElement;
-            if (!place || !text.data?.trim() || place.closest('script, style, font')) continue;
-            if (place.closest('[translate]')?.getAttribute('translate') === 'no') continue;
-            const outer = document.createElement('font'), inner = document.createElement('font');
-            inner.textContent = text.data.toUpperCase() + '¤';
-            outer.append(inner);
-            text.replaceWith(outer);
-        }
-    };
-    translate(document.body);
-    const seen = changes => changes.flatMap(({addedNodes}) => [...addedNodes]).forEach(translate);
-    new MutationObserver(seen).observe(document.body, {childList: true, subtree: true});
-}"""
-
-
-def test_a_translated_page_keeps_tokens_and_follows(page: Page) -> None:
-    visit(page)
-    page.evaluate(TRANSLATE)
-    page.get_by_label("Sentence", exact=True).fill(TOM)
-    tokens = token_labels(stories_trace(TOM).tokens)
-    expect(strip(page)).to_have_text(tokens)
-    expect(page.locator(".hl-names .hl-tick-row")).to_have_text(tokens)
-    expect(page.locator(".hl-live .hl-caption font").first).to_be_visible()
-    turn_to(page, "Next token")
-    heading = page.get_by_role("heading", level=1)
-    expect(heading).to_contain_text("Next token")
-    with settling(page):
-        page.go_back()
-    expect(heading).to_contain_text("Attention")
-    turn_to(page, "Next token")
-    page.get_by_role("button", name="Step", exact=True).click()
-    expect(page.locator(".hl-text bdi")).to_have_text([*tokens, re.compile("^[^¤]+$")])
-    expect(page.locator(".hl-dist-name bdi").first).not_to_contain_text("¤")
-    badge = page.get_by_test_id("stPopover").get_by_role("button").first
-    expect(badge).to_contain_text(re.compile(r"Verified: (\d+) of \1"))
-    page.goto("about:blank")  # it would go on translating
-
-
 def test_markup_is_text_under_the_mouse_and_in_a_text_that_is_written(page: Page) -> None:
     """All other places: `test_pages.py`."""
     visit(page, page="Masks", sentence=HOSTILE)
@@ -215,6 +171,50 @@ def test_exports(page: Page) -> None:
 def go(page: Page, where: str) -> None:
     """Press Back or Forward. The page stays, so there is nothing to load."""
     page.evaluate(f"history.{where}()")
+
+
+# What a browser's translator does with all texts that may be translated, those to come too.
+TRANSLATE = """() => {
+    const translate = root => {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), texts = [root];
+        while (walker.nextNode()) texts.push(walker.currentNode);
+        for (const text of texts) {
+            const place = text.parentElement;
+            if (!place || !text.data?.trim() || place.closest('script, style, font')) continue;
+            if (place.closest('[translate]')?.getAttribute('translate') === 'no') continue;
+            const outer = document.createElement('font'), inner = document.createElement('font');
+            inner.textContent = text.data.toUpperCase() + '¤';
+            outer.append(inner);
+            text.replaceWith(outer);
+        }
+    };
+    translate(document.body);
+    const seen = changes => changes.flatMap(({addedNodes}) => [...addedNodes]).forEach(translate);
+    new MutationObserver(seen).observe(document.body, {childList: true, subtree: true});
+}"""
+
+
+def test_a_translated_page_keeps_tokens_and_follows(page: Page) -> None:
+    visit(page)
+    page.evaluate(TRANSLATE)
+    page.get_by_label("Sentence", exact=True).fill(TOM)
+    tokens = token_labels(stories_trace(TOM).tokens)
+    expect(strip(page)).to_have_text(tokens)
+    expect(page.locator(".hl-names .hl-tick-row")).to_have_text(tokens)
+    expect(page.locator(".hl-live .hl-caption font").first).to_be_visible()
+    turn_to(page, "Next token")
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_contain_text("Next token")
+    with settling(page):
+        page.go_back()
+    expect(heading).to_contain_text("Attention")
+    turn_to(page, "Next token")
+    page.get_by_role("button", name="Step", exact=True).click()
+    expect(page.locator(".hl-text bdi")).to_have_text([*tokens, re.compile("^[^¤]+$")])
+    expect(page.locator(".hl-dist-name bdi").first).not_to_contain_text("¤")
+    badge = page.get_by_test_id("stPopover").get_by_role("button").first
+    expect(badge).to_contain_text(re.compile(r"Verified: (\d+) of \1"))
+    page.goto("about:blank")  # it would go on translating
 
 
 def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
