@@ -1,4 +1,4 @@
-"""A person takes the model apart: heads off, values patched, masks edited, positions turned."""
+"""A person takes the model apart: heads off, values patched, edges cut, attention by hand."""
 
 import numpy as np
 import pytest
@@ -103,3 +103,13 @@ def test_an_edge_of_a_circuit_is_cut_and_let_go(page: Page) -> None:
     settle(page)
     page.go_back()
     expect(says).to_be_hidden()
+
+
+def test_a_number_of_attention_by_hand_stands_in_the_address(page: Page) -> None:
+    visit(page, page="Attention by hand")
+    page.get_by_label("K row 2, column 1").fill("−1,5")
+    page.wait_for_url("**hand_cells=**")
+    assert query(page)["hand_cells"] == "1,0;0,1|1,0;-1.5,1|1,0;0,1|"
+    settle(page)
+    page.go_back()
+    expect(page.get_by_label("K row 2, column 1")).to_have_value("0")
