@@ -7,6 +7,7 @@ import zlib
 from base64 import b64decode
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 import torch
 
 import headlight as hl
+from headlight.circuit import Circuit
 from headlight.opened import Run
 from model.adopted import model as adopted
 from model.analysis.paths.edges import effects
@@ -100,9 +102,15 @@ def test_heads_are_measured_as_on_the_page(run: Run) -> None:
     assert list(zip(heads.layer, heads["head"], strict=True)) == list(np.ndindex(6, 8))
 
 
-def test_a_circuit_has_its_edges_as_a_table() -> None:
-    run = hl.open("stories", device="cpu")("Tom had a red ball. Sam had a red")
-    found = run.circuit("Tom had a red car. Sam had a red", answer="ball", against="car")
+@cache
+def of_a_ball() -> Circuit:
+    """What leads to the word that stood there before."""
+    run = hl.open("stories", device="cpu")("The red ball. The red")
+    return run.circuit("The red car. The red", answer="ball", against="car")
+
+
+def test_a_circuit_has_its_edges_as_a_table(run: Run) -> None:
+    found = of_a_ball()
     assert (found.answer, found.against) == (" ball", " car")
     edges = found.edges(20)
     exact = effects(found.found.all.paths, found.found.all.edges[:20])
@@ -114,9 +122,7 @@ def test_a_circuit_has_its_edges_as_a_table() -> None:
     pruned = found.pruned()
     assert 0.9 <= pruned.attrs["share"] <= 1.1
     assert found.part.spec["pruned"]["n"] == len(pruned) < 300
-    assert found.share_on("Tom had a red ball. Sam had a red") == pytest.approx(
-        pruned.attrs["share"], abs=1e-4
-    )
+    assert found.share_on("The red ball. The red") == pytest.approx(pruned.attrs["share"], abs=1e-4)
     made = run.circuit()
     pairs = zip(run.tokens, hl.open("stories")(made.second).tokens, strict=True)
     assert sum(own != other for own, other in pairs) == 1
@@ -272,8 +278,8 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         (r"3 ways.*decoder\.attn", lambda _: hl.open("translate")("A dog.").attention(0, 0)),
         ("no layer 6 of 6; give 0 to 5", lambda run: run.attention(6, 0)),
         ("no head -1 of 8; give 0 to 7", lambda run: run.attention(0, -1)),
-        ("no 1.5 edges; give a", lambda run: run.circuit().share(1.5)),
-        ("no -1 edges; give a", lambda run: run.circuit().edges(-1)),
+        ("no 1.5 edges; give a", lambda _: of_a_ball().share(1.5)),
+        ("no -1 edges; give a", lambda _: of_a_ball().edges(-1)),
         ("5 is no text", lambda run: run.circuit(answer=5)),
         ("'' is not one token", lambda run: run.circuit(answer="")),
         ("are one token", lambda run: run.circuit(answer="He", against=" He")),
