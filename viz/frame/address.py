@@ -37,7 +37,7 @@ def write(page: str, part: str = WHOLE) -> None:
         "run": run,
         "is_whole": part == WHOLE,
     }
-    with st.container(key=f"address-{part}"):
+    with st.container(key="address-page" if part == WHOLE else "address-part"):
         component.keep_address(f"address-of-{part}", data, on_went=_go)
 
 

@@ -120,7 +120,7 @@ def _bar(work: Work, said: str, key: str) -> None:
                 "Stop", icon=":material/stop:", key=f"{key}-stop", on_click=run, args=(False,)
             )
             return
-        words.caption(said)
+        words.how_far(said)
         if not work.is_done:
             icon = ":material/play_arrow:"
             st.button(

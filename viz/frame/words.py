@@ -34,6 +34,12 @@ def caption(text: Said) -> None:
     st.html(f'<p class="hl-aside" translate="yes">{html_of(text)}</p>')
 
 
+def how_far(text: str) -> None:
+    """How far a long computation has come, as a small line of its bar."""
+    line = f'<span class="hl-how-far">{html_of(text)}</span>'
+    st.html(f'<p class="hl-aside" translate="yes">{line}</p>')
+
+
 def table(
     columns: Mapping[str, Sequence[Said]],
     texts: Collection[str] = (),

@@ -12,6 +12,7 @@ const NEVER =
 
 const line = Object.assign(document.createElement("p"), { className: "hl-error hl-lost" });
 line.setAttribute("role", "alert");
+const root = document.documentElement;
 let wasThere = false;
 
 /** @param {MutationRecord[]} changes */
@@ -20,6 +21,7 @@ function look(changes) {
     const isThere = target instanceof Element && target.getAttribute(STATE) === "CONNECTED";
     if (isThere && wasThere && line.isConnected) dispatchEvent(new Event(BACK));
     wasThere ||= isThere;
+    root.toggleAttribute("data-lost", !isThere && wasThere);
     if (isThere) line.remove();
     else if (wasThere || oldValue === "CONNECTING") say(wasThere ? LOST : NEVER);
   }
@@ -35,5 +37,5 @@ function say(text) {
 export function watchConnection() {
   wasThere = document.querySelector(`[${STATE}=CONNECTED]`) !== null;
   const options = { attributeFilter: [STATE], attributeOldValue: true, subtree: true };
-  new MutationObserver(look).observe(document.documentElement, options);
+  new MutationObserver(look).observe(root, options);
 }

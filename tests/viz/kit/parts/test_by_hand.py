@@ -50,6 +50,7 @@ def test_every_example_is_drawn_as_python_computes_it(page: Gallery) -> None:
 def test_a_cell_that_is_typed_redraws_all_and_one_that_is_none_nothing(page: Gallery) -> None:
     cell = page.get_by_label("K row 2, column 1")
     cell.fill("−1,5")
+    assert cell.input_value() == "−1,5"
     assert_drawn(page, Example(*read_cells("1,0;0,1|1,0;-1.5,1|1,0;0,1|")))
     assert page.sent() == {"cells": "1,0;0,1|1,0;-1.5,1|1,0;0,1|"}
     cell.fill("1e99")
