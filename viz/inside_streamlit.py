@@ -1,4 +1,4 @@
-"""All that leans on how Streamlit is built inside, which it may change with any version.
+"""All that depends on how Streamlit is built, which it may change with any version.
 
 What a browser asks for while a script runs is taken over whole, and soon; what is sent goes at
 once, or a line stands in its place; and who is connected is known.

@@ -296,7 +296,7 @@ def _refuse_idle(folder: Path) -> None:
 
 
 def _refuse_outside(folder: Path) -> None:
-    """ValueError for what is no folder of `runs_folder` itself."""
+    """ValueError for a folder that does not lie directly in `runs_folder`."""
     try:
         is_inside = folder.resolve().parent == runs_folder().resolve()
         is_own = is_inside and folder.is_dir() and not folder.is_symlink()

@@ -278,7 +278,7 @@ function wordsOf(node) {
  *
  * @param {Text} piece
  */
-function linesOf(piece) {
+export function linesOf(piece) {
   /** @type {{text: string, x: number, y: number, right: number}[]} */
   const lines = [];
   const range = document.createRange();

@@ -86,7 +86,9 @@ def found() -> list[Run]:
     place = state.value(LAB_FOLDER) if folder.is_local() else ""
     named = folder_at(place) if place.strip() else None
     if place.strip() and named is None:
-        words.notice(f"{quoted(place)!r} is no folder here; give that of a training", kind="error")
+        words.notice(
+            f"{quoted(place)!r} is not a folder here; give that of a training", kind="error"
+        )
     tops = trainings.shipped()
     shipped = sorted(x.parent for top in tops for x in top.glob(f"*/{RECIPE_FILE}"))
     runs = trainings.found_runs([*([named] if named else []), *shipped])

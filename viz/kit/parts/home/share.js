@@ -1,6 +1,7 @@
 // The view to give to others: its link, and a picture of it with the words that stand on it.
 
 import { button, download, html } from "../../dom.js";
+import { linesOf } from "../../export.js";
 
 const SCALE = 2; // pixels of the picture for one on screen
 const MARGIN = 24;
@@ -151,25 +152,4 @@ function write(context, node) {
     context.font = `${fontWeight} ${fontSize} ${fontFamily}`;
     for (const { text, x, y } of linesOf(piece)) context.fillText(text, x, y);
   }
-}
-
-/**
- * The lines of a text as they are broken on screen.
- *
- * @param {Text} piece
- */
-function linesOf(piece) {
-  /** @type {{text: string, x: number, y: number}[]} */
-  const lines = [];
-  const range = document.createRange();
-  let at = 0;
-  for (const sign of piece.data) {
-    range.setStart(piece, at);
-    range.setEnd(piece, (at += sign.length));
-    const { left, top, height } = range.getBoundingClientRect();
-    const [line, y] = [lines.at(-1), top + height / 2];
-    if (!line || Math.abs(line.y - y) > height / 2) lines.push({ text: sign, x: left, y });
-    else Object.assign(line, { text: line.text + sign, x: Math.min(line.x, left) });
-  }
-  return lines;
 }
