@@ -9,138 +9,84 @@ With post-norm the stream passes a norm after every sublayer. All later ones are
 then, each with its own scale: the sum is exact too, but what is held fixed is more than one norm.
 """
 
-from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.analysis.branching import values_of
+from model.analysis.writers import (
+    Addition,
+    FrozenNorm,
+    additions,
+    beginning,
+    float64,
+    frozen,
+    pulled,
+    tensor,
+)
 from model.architectures.base import Transformer
-from model.blocks import Sublayer, matrix_of
-from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Trace
+from model.trace import AttentionRecord, Site, Trace
 
 Array = np.ndarray
 KINDS = {"attn_out": "attention", "cross_out": "cross-attention", "ffn_out": "MLP"}
+STARTS = {"token": "embedding", "position": "positions"}
 AT_ONCE = 8192  # rows of the unembedding
-LINEAR = (
-    1e-4  # how far a norm may be from a gain of what it is given, relative to its largest value
-)
 
 
 @dataclass(frozen=True, eq=False)
-class FrozenNorm:
-    """A norm whose scale is that of one vector of one run: linear in what it is given.
+class Read:
+    """What one sublayer added at one position, as it is read behind all norms that it passes.
 
-    weight: (D,), its gain divided by what it divides by; offset: (D,).
+    norms: the last one first, the sublayer's own at the end.
     """
 
-    weight: Array
-    offset: Array
-    is_centred: bool
-
-    def pulled(self, direction: Array) -> Array:
-        """The direction (D,) before the norm along which it reads what `direction` reads after."""
-        scaled = direction * self.weight
-        return scaled - scaled.mean() if self.is_centred else scaled
-
-    def pushed(self, part: Array) -> Array:
-        """What becomes of a part (D,) of its input, without the offset."""
-        return self.centred(part) * self.weight
-
-    def centred(self, part: Array) -> Array:
-        """A part (D,) as it is before the gain."""
-        return part - part.mean() if self.is_centred else part
-
-
-@torch.inference_mode()
-def frozen(norm: nn.Module, x: Array) -> FrozenNorm:
-    """A norm as it was on a vector (D,) of a run, whoever wrote it: found by asking it.
-
-    What it makes of zeros is its offset; of a vector moved as a whole, whether it centres; of 1 and
-    −1 in turn, its gain but for a factor, which what it makes of x gives.
-    ValueError for a module that is no gain of a vector, centred or not, divided by a number.
-    """
-    own = deepcopy(norm).cpu().double()
-
-    def made(vector: Array) -> Array:
-        return _numpy(own(torch.from_numpy(vector)[None, None])[0, 0])
-
-    offset = made(np.zeros_like(x))
-    given = made(x) - offset
-    moved = made(x + np.sqrt(np.square(x).mean())) - offset
-    most = np.abs(given).max()
-    plain = FrozenNorm(np.ones_like(x), offset, bool(np.abs(moved - given).max() <= LINEAR * most))
-    turns = np.where(np.arange(len(x)) % 2, -1.0, 1.0)
-    gain = (made(turns) - offset) / plain.centred(turns)
-    wanted = gain * plain.centred(x)
-    factor = (given @ wanted) / (wanted @ wanted) if wanted.any() else 0.0
-    if not np.abs(given - factor * wanted).max() <= LINEAR * most:
-        raise ValueError(
-            f"a {type(norm).__name__} is no norm: what parts add cannot be told apart behind it"
-        )
-    return FrozenNorm(factor * gain, offset, plain.is_centred)
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """One sublayer at one position, as it writes into the stream.
-
-    inner: what its matrix multiplies, z of all heads (H·Dh,) or neurons (F,); where no matrix was
-    found, what it adds (D,). `norms` are those that this passes, the last one first, the sublayer's
-    own at the end. record: of attention.
-    """
-
-    sublayer: Sublayer
-    inner: Array
+    added: Addition
     norms: tuple[FrozenNorm, ...]
-    record: AttentionRecord | None = None
 
     @property
     def name(self) -> str:
         """As in L2 attention."""
-        return f"L{self.sublayer.layer} {KINDS[self.sublayer.writes]}"
+        return f"L{self.added.sublayer.layer} {KINDS[self.added.sublayer.writes]}"
+
+    @property
+    def record(self) -> AttentionRecord | None:
+        """Of attention."""
+        return self.added.record
+
+    @property
+    def inner(self) -> Tensor:
+        """What its matrix multiplies, (N,), or where that is not known what it adds, (D,)."""
+        known = self.added.inner if self.added.is_known else None
+        return (self.added.out if known is None else known)[0]
 
     @property
     def is_of_neurons(self) -> bool:
         """Whether it is a feed-forward whose neurons are known."""
-        return self.record is None and self.sublayer.matrix is not None
+        return self.record is None and self.added.is_known
 
-    def read_by(self, direction: Array) -> Array:
+    def along(self, direction: Tensor) -> Tensor:
         """What `direction` (D,) reads at the end, of each number of `inner` if it were 1."""
-        read, matrix = pulled(self.norms, direction), self.sublayer.matrix
-        return read if matrix is None else _numpy(matrix_of(matrix)) @ read
+        before = pulled(self.norms, direction[None])[0]
+        return self.added.matrix @ before if self.added.is_known else before
 
-    def constant(self, direction: Array) -> float:
+    def constant(self, direction: Tensor) -> float:
         """What `direction` reads of its biases: of the matrix, and of its own norm."""
-        total = float((bias_of(self.sublayer.matrix) * pulled(self.norms, direction)).sum())
-        if self.sublayer.own_norm is None:
-            return total
-        return total + float(self.norms[-1].offset @ pulled(self.norms[:-1], direction))
+        if not self.added.is_known:
+            return 0.0
+        total = (self.added.bias * pulled(self.norms, direction[None])).sum()
+        if self.added.own_norm is not None:
+            total += self.added.own_norm.offset @ pulled(self.norms[:-1], direction[None])[0]
+        return float(total)
 
-    def pushed(self, some: slice) -> Array:
+    def pushed(self, some: slice) -> Tensor:
         """What some numbers of `inner` become at the end, (D,)."""
-        assert self.sublayer.matrix is not None
-        part = self.inner[some] @ _numpy(matrix_of(self.sublayer.matrix)[some])
+        part = (self.inner[some] @ self.added.matrix[some])[None]
         for norm in reversed(self.norms):
             part = norm.pushed(part)
-        return part
-
-
-def pulled(norms: Sequence[FrozenNorm], direction: Array) -> Array:
-    """The direction (D,) before some norms, the last one first, of what `direction` reads after."""
-    for norm in norms:
-        direction = norm.pulled(direction)
-    return direction
-
-
-def bias_of(module: nn.Module | None) -> Array:
-    """What a module adds, (out,), or (1,) zero where it adds nothing."""
-    bias = getattr(module, "bias", None)
-    return _numpy(bias) if isinstance(bias, Tensor) else np.zeros(1)
+        return part[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,30 +130,32 @@ def attribute(
     _check_asked(trace, position, token, against)
     unembed = model.ending[1]
     direction = _of_tokens(unembed.weight, token, against)  # (D,)
-    constant = 0.0 if unembed.bias is None else _of_tokens(unembed.bias, token, against)
+    constant = 0.0 if unembed.bias is None else float(_of_tokens(unembed.bias, token, against))
     sublayers, norms = _walked(trace, model, position, _neurons(trace, model, position))
     heads, keys, neurons, parts = {}, {}, [], []
-    for written in sublayers:
-        back = written.read_by(direction)
-        shares = written.inner * back
-        parts.append(shares.sum())
-        constant += written.constant(direction)
-        if written.record is not None:
-            address, n_heads = written.record.site.address, written.record.n_heads
-            heads[address] = shares.reshape(n_heads, -1).sum(axis=-1)
-            keys[address] = _by_key(written.record, back.reshape(n_heads, -1), position)
-        elif written.is_of_neurons:
-            neurons.append(shares)
+    for read in sublayers:
+        along = read.along(direction)
+        shares = read.inner * along
+        parts.append(float(shares.sum()))
+        constant += read.constant(direction)
+        if read.record is not None:
+            address, n_heads = read.record.site.address, read.record.n_heads
+            heads[address] = shares.unflatten(0, (n_heads, -1)).sum(dim=-1).numpy()
+            keys[address] = _by_key(read.record, along.unflatten(0, (n_heads, -1)), position)
+        elif read.is_of_neurons:
+            neurons.append(shares.numpy())
     for number, norm in enumerate(norms):
-        constant += norm.offset @ pulled(norms[:number], direction)
-    begin = [part[position] @ pulled(norms, direction) for part in _beginning(trace).values()]
+        constant += float(norm.offset @ pulled(norms[:number], direction[None])[0])
+    at_start = pulled(norms, direction[None])[0].numpy()
+    first = beginning(trace.main)
+    begin = [part[position] @ at_start for part in first.values()]
     n_layers = len(trace.residuals)
     return Attribution(
         position=position,
         token=token,
         against=against,
         logit=_logit(trace, position, token, against),
-        names=(*_beginning(trace), *(written.name for written in sublayers), "biases"),
+        names=(*(STARTS[kind] for kind in first), *(read.name for read in sublayers), "biases"),
         parts=np.array([*begin, *parts, constant], dtype=np.float64),
         heads=heads,
         keys=keys,
@@ -220,10 +168,10 @@ def words_of_head(trace: Trace, model: Transformer, site: Site, head: int, posit
 
     ValueError for a site whose output no logit reads directly, as in the encoder of a translation.
     """
-    for written in _walked(trace, model, position, {})[0]:
-        if written.record is not None and written.record.site == site:
-            d_head = written.record.z.shape[-1]
-            return _words(model, written.pushed(slice(head * d_head, (head + 1) * d_head)))
+    for read in _walked(trace, model, position, {})[0]:
+        if read.record is not None and read.record.site == site:
+            d_head = read.record.z.shape[-1]
+            return _words(model, read.pushed(slice(head * d_head, (head + 1) * d_head)))
     raise ValueError(f"no logit reads {site.address} directly; choose a head of the last stack")
 
 
@@ -247,7 +195,7 @@ def can_attribute(model: Transformer) -> bool:
         return False
     try:
         norms = [model.ending[0], *(x for one in sublayers for x in (one.own_norm, one.norm) if x)]
-        example = np.random.default_rng(0).normal(size=model.config.d_model)
+        example = tensor(np.random.default_rng(0).normal(size=(1, model.config.d_model)))
         for norm in norms:
             frozen(norm, example)
     except ValueError:
@@ -259,105 +207,61 @@ def can_attribute(model: Transformer) -> bool:
 
 
 def _walked(
-    trace: Trace, model: Transformer, position: int, neurons: Mapping[int, Array]
-) -> tuple[list[Written], list[FrozenNorm]]:
+    trace: Trace, model: Transformer, position: int, neurons: Mapping[int, Tensor]
+) -> tuple[list[Read], list[FrozenNorm]]:
     """Every sublayer in the order of the pass, and the norms that the stream passes, last first.
 
-    neurons: (F,) of each layer; of a layer without them its output stands for what made it.
+    neurons: (1, F) of each layer; of a layer without them its output stands for what made it.
     """
-    norms = [frozen(model.ending[0], _vector(trace.residuals[-1].resid_post, position))]
-    written = []
-    for sublayer in reversed(model.sublayers):
-        residual, record = trace.residuals[sublayer.layer], _record(trace, sublayer)
-        out = getattr(residual, sublayer.writes)
-        if sublayer.norm is not None:
-            before = _before(residual, sublayer)
-            norms.append(frozen(sublayer.norm, _vector(before + out, position)))
-        if record is not None:
-            inner = _vector(record.z.swapaxes(0, 1), position).reshape(-1)
-        else:
-            inner = neurons.get(sublayer.layer)
-        own = []
-        if inner is not None and sublayer.own_norm is not None and sublayer.matrix is not None:
-            given = inner @ _numpy(matrix_of(sublayer.matrix)) + bias_of(sublayer.matrix)
-            own.append(frozen(sublayer.own_norm, given))
-        inner = _vector(out, position) if inner is None else inner
-        written.append(Written(sublayer, inner, (*norms, *own), record))
-    return written[::-1], norms
+    at = slice(position, position + 1)
+    last = tensor(trace.residuals[-1].resid_post[at])
+    norms, reads = [frozen(model.ending[0], last)], []
+    for added in reversed([*additions(trace, model, trace.main.name, at, neurons)]):
+        norms += [added.norm] if added.norm else []
+        own = [added.own_norm] if added.own_norm else []
+        reads.append(Read(added, (*norms, *own)))
+    return reads[::-1], norms
 
 
-def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Array]:
-    """Neurons of each layer as the matrix after them multiplies them, (F,), of one more run."""
+def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Tensor]:
+    """Neurons of each layer as the matrix after them multiplies them, (1, F), of one more run."""
     values = values_of(model, trace.given, {"activation"})
     addresses = {
         f"{trace.main.name}.blocks.{n}.ffn.activation": n for n in range(len(trace.residuals))
     }
     return {
-        number: _numpy(values[address].flatten(0, -2)[position])
+        number: float64(values[address].flatten(0, -2)[position])[None]
         for address, number in addresses.items()
         if address in values
     }
 
 
-def _record(trace: Trace, sublayer: Sublayer) -> AttentionRecord | None:
-    """What attention did; None of a feed-forward."""
-    kinds: dict[str, AttentionKind] = {"attn_out": "self", "cross_out": "cross"}
-    if sublayer.writes not in kinds:
-        return None
-    return trace.record(Site(trace.main.name, kinds[sublayer.writes], sublayer.layer))
-
-
-def _before(residual: ResidualRecord, sublayer: Sublayer) -> Array:
-    """The stream (T, D) that a sublayer adds to."""
-    if sublayer.writes == "attn_out":
-        return residual.resid_pre
-    if sublayer.writes == "cross_out" or residual.resid_cross is None:
-        return residual.resid_mid
-    return residual.resid_cross
-
-
-def _beginning(trace: Trace) -> dict[str, Array]:
-    """What the first block is given, (T, D) each: where it is not known in two parts, in one."""
-    first = trace.main
-    if first.embed is None or first.positions is None:
-        return {"embedding": trace.residuals[0].resid_pre}
-    return {"embedding": first.embed, "positions": first.positions}
-
-
-def _by_key(record: AttentionRecord, back: Array, position: int) -> Array:
-    """What each head adds by each key, (H, Tk). back: (H, Dh)."""
+def _by_key(record: AttentionRecord, along: Tensor, position: int) -> Array:
+    """What each head adds by each key, (H, Tk). along: (H, Dh)."""
     shared = [record.kv_head(head) for head in range(record.n_heads)]
     values = record.v[shared].astype(np.float64)  # (H, Tk, Dh)
-    return record.pattern[:, position] * np.einsum("hkd,hd->hk", values, back)
+    return record.pattern[:, position] * np.einsum("hkd,hd->hk", values, along.numpy())
 
 
-def _vector(array: Array, position: int) -> Array:
-    return array[position].astype(np.float64)
-
-
-def _words(model: Transformer, part: Array) -> Array:
+def _words(model: Transformer, part: Tensor) -> Array:
     """What a part of the stream (D,), behind the last norm, adds to the logit of each, (V,)."""
     some = model.ending[1].weight.split(AT_ONCE)  # all of a large vocabulary in float64 is much
-    return np.concatenate([_numpy(rows) @ part for rows in some])
+    return torch.cat([float64(rows) @ part for rows in some]).numpy()
 
 
 # --- the logit --------------------------------------------------------------------------------
 
 
-def _of_tokens(weight: Tensor, token: int, against: int | None) -> Any:  # noqa: ANN401
-    """The row of a token, or of one less that of another: a vector, or a number."""
-    row = _numpy(weight[token])
-    return row if against is None else row - _numpy(weight[against])
+def _of_tokens(weight: Tensor, token: int, against: int | None) -> Tensor:
+    """The row of a token, or of one less that of another: a vector (D,), or a number."""
+    row = float64(weight[token])
+    return row if against is None else row - float64(weight[against])
 
 
 def _logit(trace: Trace, position: int, token: int, against: int | None) -> float:
     assert trace.output is not None
     row = trace.output[position].astype(np.float64)
     return float(row[token] - (0.0 if against is None else row[against]))
-
-
-def _numpy(x: Tensor) -> Array:
-    return x.detach().cpu().double().numpy()
 
 
 def _check_asked(trace: Trace, position: int, token: int, against: int | None) -> None:

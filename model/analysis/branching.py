@@ -11,7 +11,9 @@ from torch import Tensor
 
 from model.analysis.interventions import Given, batch_of
 from model.architectures.base import Transformer
+from model.records import Recording, Row
 from model.tap import NO_TAP, Attachment, Edit, Editor, Recorder, Tap, attach
+from model.trace import Facts, Stream, Trace
 
 Index = tuple[int | slice, ...]
 Change = tuple[Index, Tensor | float]
@@ -93,6 +95,20 @@ def values_of(model: Transformer, given: Given, names: Collection[str]) -> dict[
     recorder = Recorder(names)
     logits_at(model, given, 0, attach(recorder))
     return recorder.values
+
+
+@torch.inference_mode()
+def trace_of(model: Transformer, given: Given) -> Trace:
+    """One run of a model of one stack of words, its tokens without names. given: ids (T,)."""
+    recording, ids = Recording(()), np.array(given)
+    logits_at(model, given, 0, recording.tap)
+    row, stack = Row(recording.values(), 0), model.name
+    text = Stream(stack, "text", ("",) * len(ids), ids=ids)
+    return Trace(
+        facts=Facts(architecture=model.config.architecture),
+        streams=(row.stream(text, model.n_blocks(stack)),),
+        attention=tuple(row.attention(site) for site in model.sites),
+    )
 
 
 def logits_at(

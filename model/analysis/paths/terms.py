@@ -8,18 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.branching import Branches, logits_at, longest_of, values_of
+from model.analysis.branching import Branches, logits_at, longest_of, trace_of
 from model.analysis.metrics import rounding
 from model.analysis.patching import Pair, check_lengths
+from model.analysis.writers import Writer, written
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
-from model.names import head_name
 from model.tap import Recorder, attach
+from model.trace import AttentionRecord, Trace
 
 Q, K, V, MLP, ANSWER = range(5)  # kinds of readers
 LAYER, KIND, HEAD, QUERY, KEY, WRITER = range(6)  # columns of edges, (N, 6)
-VALUES = ("resid_pre", "resid_mid", "ffn_out", "resid_post", "q", "k", "v", "scores", "z",
-          "mask", "scale", "softcap", "sinks")  # fmt: skip
 ADDS_UP = 1e-3  # of the largest value of a stream: so much may its terms miss, of rounding
 
 
@@ -28,37 +27,32 @@ class Held:
 
     resid_pre, resid_mid, ffn_out: (T, D). q, keys, values, z: (H, T, Dh), shared ones repeated.
     scores: (H, T, T), −∞ where a query sees nothing. last: the stream after all blocks, (T, D).
-    terms: what each writer adds, (W, T, D), in the order of a pass: the embedding, then of each
+    writers, terms: what each adds, (W, T, D), in the order of a pass: the embedding, then of each
     layer its heads and its feed-forward.
     """
 
-    def __init__(self, model: Transformer, found: dict[str, Tensor]) -> None:
-        n_layers, stack = model.config.n_layers, model.sites[0].stack
+    def __init__(self, model: Transformer, trace: Trace) -> None:
+        def here(array: np.ndarray) -> Tensor:
+            return torch.tensor(array, device=model.device, dtype=model.dtype)
 
-        def layers(part: str) -> list[Tensor]:
-            return [found[f"{stack}.blocks.{layer}.{part}"][0] for layer in range(n_layers)]
+        def of_heads(record: AttentionRecord, array: np.ndarray) -> Tensor:
+            return share_kv_heads(here(array)[None], record.n_heads)[0]
 
-        self.resid_pre, self.resid_mid = layers("resid_pre"), layers("resid_mid")
-        self.ffn_out, self.last = layers("ffn_out"), layers("resid_post")[-1]
-        self.q, self.z = layers("attn.q"), layers("attn.z")
-        self.keys, self.values = (
-            [share_kv_heads(x[None], len(self.q[0]))[0] for x in layers(part)]
-            for part in ("attn.k", "attn.v")
-        )
-        masks = [found.get(f"{stack}.blocks.{n}.attn.mask") for n in range(n_layers)]
-        self.scores = [
-            scores if mask is None else scores.masked_fill(~mask.squeeze(0), -torch.inf)
-            for scores, mask in zip(layers("attn.scores"), masks, strict=True)
-        ]
-        scales = [found.get(f"{stack}.blocks.{n}.attn.scale") for n in range(n_layers)]
-        self.scales = [
-            q.shape[-1] ** -0.5 if scale is None else float(scale)
-            for scale, q in zip(scales, self.q, strict=True)
-        ]
-        parts = [self.resid_pre[0][None]]
-        for site, z, ffn_out in zip(model.sites, self.z, self.ffn_out, strict=True):
-            parts += [z @ model.output_weights(site).detach(), ffn_out[None]]
-        self.terms = torch.cat(parts)
+        blocks, records = trace.residuals, trace.attention
+        self.resid_pre = [here(block.resid_pre) for block in blocks]
+        self.resid_mid = [here(block.resid_mid) for block in blocks]
+        self.ffn_out = [here(block.ffn_out) for block in blocks]
+        self.last = here(blocks[-1].resid_post)
+        self.q, self.z = [here(one.q) for one in records], [here(one.z) for one in records]
+        self.keys = [of_heads(one, one.k) for one in records]
+        self.values = [of_heads(one, one.v) for one in records]
+        self.scores = [here(np.where(one.mask, one.scores, -np.inf)) for one in records]
+        self.scales = [one.scale for one in records]
+        writes = written(trace, model, trace.main.name)
+        start = len(writes.writers) - len(blocks) * (1 + records[0].n_heads)
+        embedding = writes.terms[:start].sum(dim=0, keepdim=True)  # with positions
+        self.writers = (Writer("token"), *writes.writers[start:])
+        self.terms = torch.cat([embedding, writes.terms[start:]]).to(self.last)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +114,7 @@ class Paths:
 
     def writer_name(self, number: int) -> str:
         """What a writer is called: embedding, L2 H3, MLP 2."""
-        layer, part = divmod(number - 1, self.n_heads + 1)
-        if not number:
-            return "embedding"
-        return f"MLP {layer}" if part == self.n_heads else head_name(layer, part)
+        return self.base.writers[number].name
 
     def address(self, layer: int, part: str) -> str:
         """Where a value of a block is."""
@@ -221,15 +212,18 @@ def paths(pair: Pair) -> Paths:
         )
     if np.array_equal(np.asarray(pair.base), np.asarray(pair.source)):
         raise ValueError("both texts are the same; change one word of one")
-    base, source = (values_of(pair.model, x, VALUES) for x in (pair.base, pair.source))
-    if any(address.endswith((".softcap", ".sinks")) for address in base):
+    base, source = (trace_of(pair.model, x) for x in (pair.base, pair.source))
+    if any({"capped", "sunk"} & {*record.stages} for record in base.attention):
         raise ValueError(
             "this model bends its scores or lets sinks take a share of them, which a circuit does "
             "not follow; choose a model without either"
         )
-    streams = {address: x for address, x in base.items() if address.endswith("resid_pre")}
+    held, other = Held(model, base), Held(model, source)
+    streams = {
+        f"{pair.stack}.blocks.{layer}.resid_pre": x[None] for layer, x in enumerate(held.resid_pre)
+    }
     branches = Branches(pair.model, pair.base, pair.metric.position, streams)
-    found = Paths(pair, Held(model, base), Held(model, source), branches)
+    found = Paths(pair, held, other, branches)
     _refuse_rest(found)
     if abs(found.whole - found.other) <= found.rounding:
         raise ValueError(
