@@ -12,7 +12,9 @@ import pandas as pd
 
 from headlight.arrays import numbers
 from headlight.circuit import Circuit, circuit_of
+from headlight.why import Why
 from model.analysis.lens import logit_lens
+from model.analysis.why.reasons import reasons
 from model.decoding.writing import write
 from model.lines import quoted
 from model.names import head_name
@@ -20,7 +22,7 @@ from model.sources.handle import Traced
 from model.sources.table import Runnable, open_runnable
 from model.sources.transformers import lent
 from model.survey.measured import of_model, on_input
-from model.trace import HeadGroup, Trace
+from model.trace import Trace
 from viz.figures.lens import row_names
 from viz.frame.sliders import sampling_of
 from viz.kit.growth import Growth, Prompt
@@ -93,27 +95,35 @@ class Run:
         group: which attention, such as "decoder.cross_attn", where a model has several. ValueError
         for what is not there.
         """
-        return self._group(layer, head, group).records[layer].pattern[head]
+        return self.trace.heads_at(layer, head, group).records[layer].pattern[head]
 
     def attention_view(self, layer: int, head: int, group: str = "") -> Part:
         """The picture with one head open; in a notebook it shows itself. See `attention`."""
-        chosen = {"attention": self._group(layer, head, group).name, "layer": layer, "head": head}
+        chosen = {
+            "attention": self.trace.heads_at(layer, head, group).name,
+            "layer": layer,
+            "head": head,
+        }
         return attention_part(self.trace, model=self.opened.name, chosen=chosen)
 
-    def _group(self, layer: int, head: int, group: str) -> HeadGroup:
-        """The heads that a layer and a head are among; ValueError for what is not there."""
-        names = [heads.name for heads in self.trace.groups]
-        if not group and len(names) > 1:
-            raise ValueError(f"this model attends in {len(names)} ways; give a group of {names}")
-        heads = self.trace.group(group or names[0])
-        for what, number, n in (
-            ("layer", layer, len(heads.records)),
-            ("head", head, heads.n_heads),
-        ):
-            is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-            if not is_whole or not 0 <= number < n:
-                raise ValueError(f"there is no {what} {number!r} of {n}; give 0 to {n - 1}")
-        return heads
+    def why(
+        self,
+        layer: int,
+        head: int,
+        query: int,
+        key: int,
+        *,
+        other: int | None = None,
+        group: str = "",
+    ) -> Why:
+        """Why a head looks from one token to another: its score as an exact sum, in a sentence.
+
+        query, key: numbers of tokens. other: a second key, to say why it looks here and not there.
+        group: as in `attention`. ValueError where there is nothing to explain, or a model's parts
+        do not add up to the score.
+        """
+        site = self.trace.heads_at(layer, head, group).records[layer].site
+        return Why(reasons(self.trace, self.opened.model, site).cell(head, query, key, other))
 
     def lens(self) -> pd.DataFrame:
         """What the model would predict after each layer (the logit lens), a row for each token.

@@ -126,6 +126,7 @@ class Block(nn.Module):
             reads=STREAMS[reads],
             weights=tuple(module.parameters()),
             heads=heads,
+            up=None if heads else module.get_submodule("up"),
         )
 
     def consult(

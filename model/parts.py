@@ -29,7 +29,8 @@ class Sublayer(NamedTuple):
     matrix: what makes it of the outputs of all heads, or of all neurons; None where no one matrix
     does. own_norm: what it goes through before it is added (Gemma Team 2024, §2). norm: what the
     sum goes through (Vaswani et al. 2017, §3.1). read: what the stream that it `reads` goes
-    through first (Xiong et al. 2020, fig. 1b).
+    through first (Xiong et al. 2020, fig. 1b). up: of a feed-forward, the last matrix before the
+    activation; what that is multiplied by follows, as in SwiGLU (Shazeer 2020).
     weights: those it has beside its norms. heads: of attention.
     """
 
@@ -42,6 +43,7 @@ class Sublayer(NamedTuple):
     reads: str = STREAMS[0]
     weights: Weights = ()
     heads: Heads | None = None
+    up: nn.Module | None = None
 
 
 class Step(NamedTuple):

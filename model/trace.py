@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,13 @@ CLASS_TOKEN = "[CLS]"  # noqa: S105, the label of the class token
 
 # The module that attends, by kind of attention; also the last part of a site's address.
 MODULES: dict[str, str] = {"self": "attn", "cross": "cross_attn"}
+
+
+def check_number(what: str, number: Any, n: int) -> None:  # noqa: ANN401
+    """ValueError where it is none of 0 to n − 1, as a layer, a head or a token is."""
+    is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not is_whole or not 0 <= number < n:
+        raise ValueError(f"there is no {what} {number!r} of {n}; give 0 to {n - 1}")
 
 
 @dataclass(frozen=True, order=True)
@@ -310,6 +317,22 @@ class Trace:
                 return group
         known = ", ".join(group.name for group in self.groups)
         raise ValueError(f"no attention named {name!r}; there is {known}")
+
+    def heads_at(self, layer: int, head: int, group: str = "") -> HeadGroup:
+        """The heads that a layer and a head are among; ValueError for what is not there.
+
+        group: which attention, where there are several.
+        """
+        names = [heads.name for heads in self.groups]
+        if not group and len(names) > 1:
+            raise ValueError(f"this model attends in {len(names)} ways; give a group of {names}")
+        heads = self.group(group or names[0])
+        for what, number, n in (
+            ("layer", layer, len(heads.records)),
+            ("head", head, heads.n_heads),
+        ):
+            check_number(what, number, n)
+        return heads
 
     def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
         """Address and array of everything in the trace."""

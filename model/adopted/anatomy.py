@@ -5,7 +5,7 @@ feed-forward give to a stream. So one pass over a few tokens is watched, and in 
 outputs are searched whose sums make the block's own: they are its parts, whatever their names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,13 +23,15 @@ class Update(NamedTuple):
 
     `norm` is None where the sum itself goes on (Xiong et al. 2020), and else the call that the
     stream goes on from (Vaswani et al. 2017, §3.1). `matrix` makes the output, and where there is
-    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen. `read`
-    is what the stream that it `reads` goes through first.
+    an `own_norm` this makes it of what the matrix gives; None where no one matrix was seen. `up` is
+    the last matrix before it whose output is as wide as what it is given. `read` is what the stream
+    that it `reads` goes through first.
     """
 
     call: Call
     norm: Call | None
     matrix: Call | None = None
+    up: Call | None = None
     own_norm: Call | None = None
     read: Call | None = None
     reads: str = STREAMS[0]
@@ -141,8 +143,7 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     """What a block adds to its stream, in order: each attention's, then the feed-forward's."""
     if block.given.numel() != block.gave.numel():  # a stream of another shape is no sum
         return ()
-    inner = (x for x in watched.calls if block.began < x.began and x.ended < block.ended)
-    alike = (x for x in inner if x.gave.numel() == block.gave.numel())
+    alike = (x for x in _inside(watched, block) if x.gave.numel() == block.gave.numel())
     calls = [x for x in alike if x.gave.shape[-1] == block.gave.shape[-1]]
     moments = [one.when for one in inside]
     updates = _chain(block.given, block.gave, calls, moments) or ()
@@ -150,8 +151,23 @@ def _updates(watched: Watched, block: Call, inside: Sequence[Attended]) -> tuple
     for name, update in zip(STREAMS[1:], updates, strict=False):
         total = streams[-1][1] + update.call.gave.reshape(block.given.shape)
         streams.append((name, total if update.norm is None else update.norm.gave))
-    whole = [_with_matrix(update, calls) for update in updates]
+    matrices = [x for x in _inside(watched, block) if is_matrix(x.module)]
+    whole = [_with_up(_with_matrix(update, calls), matrices) for update in updates]
     return tuple(_with_read(x, [streams[n], streams[0]], calls) for n, x in enumerate(whole))
+
+
+def _inside(watched: Watched, block: Call) -> Iterator[Call]:
+    """The calls inside of another, in the order in which they ended."""
+    return (x for x in watched.calls if block.began < x.began and x.ended < block.ended)
+
+
+def _with_up(update: Update, matrices: Sequence[Call]) -> Update:
+    """An update with the matrix whose output is as wide as what its own is given."""
+    last = update.matrix
+    if last is None:
+        return update
+    before = (x for x in reversed(matrices) if x.ended < last.began)
+    return update._replace(up=next((x for x in before if x.gave.shape == last.given.shape), None))
 
 
 def _with_read(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from model.adopted.anatomy import Anatomy
+from model.adopted.asking import queries_and_keys
 from model.adopted.attention import Passing, Places, passing, softcapped
 from model.adopted.hooks import (
     attending,
@@ -133,7 +134,9 @@ class AdoptedModel(Transformer):
             cache.advance(inputs["input_ids"].shape[1])
         return tap("logits", output_of(output))
 
-    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+    def outputs(
+        self, rows: Sequence[Tensor], *, tap: Tap = NO_TAP, one_source: bool = False
+    ) -> Tensor:
         """See `Transformer`."""
         return self(_together(rows), tap=tap)
 
@@ -223,6 +226,16 @@ class AdoptedModel(Transformer):
         if seen is None or seen.projection is None:
             raise ValueError(f"what the heads at {site.address} write was not found")
         return matrix_of(seen.projection).unflatten(0, (seen.n_heads, -1))
+
+    def queries_and_keys(
+        self, site: Site, asking: Tensor, asked: Tensor, rows: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """See `Transformer`."""
+        return queries_and_keys(self, site, asking, asked, rows)
+
+    def calls_of(self, module: nn.Module) -> tuple[Site | None, ...]:
+        """Where a module attends in a pass, call by call."""
+        return self._attention[module]
 
     def value_weights(self, site: Site) -> Tensor | None:
         """See `Transformer`; None as well where values are made of something else than x."""

@@ -72,6 +72,7 @@ def _sublayers(layer: int, block: BlockParts, attended: Sequence[Attended]) -> I
             reads=update.reads,
             weights=weights,
             heads=one and _heads(one),
+            up=update.up.module if update.up and one is None else None,
         )
 
 

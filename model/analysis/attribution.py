@@ -17,17 +17,9 @@ import torch
 from torch import Tensor
 
 from model.analysis.branching import values_of
-from model.analysis.writers import (
-    Addition,
-    FrozenNorm,
-    additions,
-    beginning,
-    float64,
-    frozen,
-    pulled,
-    tensor,
-)
+from model.analysis.writers import Addition, additions, beginning, float64, tensor
 from model.architectures.base import Transformer
+from model.frozen_norm import FrozenNorm, frozen, pulled
 from model.trace import AttentionRecord, Site, Trace
 
 Array = np.ndarray

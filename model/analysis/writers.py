@@ -5,9 +5,9 @@ A block adds what its attention and its feed-forward give, so a stream is a sum 
 each token. All numbers are float64, of all tokens at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -16,29 +16,31 @@ from torch import Tensor, nn
 
 from model.architectures.base import Transformer
 from model.blocks import matrix_of
+from model.frozen_norm import FrozenNorm, frozen
 from model.names import head_name
 from model.parts import Sublayer
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Stream, Trace
 
 ATTENDS: dict[str, AttentionKind] = {"attn_out": "self", "cross_out": "cross"}
 EVERY = slice(None)  # token
-# How far a norm may be from a gain of what it is given, relative to its largest value.
-LINEAR = 1e-4
+Place = tuple[int, str]  # a sublayer: its layer, and what it writes
 
 
 class Writer(NamedTuple):
-    """Who wrote: "token", "position", "head", "cross head", "attention", "MLP".
+    """Who wrote: "token", "position", "head", "cross head", "attention", "MLP", or one "word".
 
-    Attention writes as one where W_O of its heads was not found.
+    Attention writes as one where W_O of its heads was not found. token: of a word, or of a head
+    that is told apart by where it looks.
     """
 
     kind: str
     layer: int = -1
     head: int = -1
+    token: int = -1
 
     @property
     def name(self) -> str:
-        """As in embedding, L2 H3, MLP 0."""
+        """As in embedding, L2 H3, MLP 0, without the token."""
         if self.head >= 0:
             return head_name(self.layer, self.head, self.kind.removesuffix("head").strip())
         own = {"token": "embedding", "attention": f"L{self.layer} attention"}
@@ -55,81 +57,24 @@ class Written(NamedTuple):
     @property
     def whole(self) -> Tensor:
         """The stream, (T, D)."""
-        return self.terms.sum(dim=0) + self.biases
+        return total(self.terms) + self.biases
 
-    def through(self, norm: "FrozenNorm") -> "Written":
+    def through(self, norm: FrozenNorm) -> "Written":
         """The same behind a norm."""
         return Written(self.writers, norm.pushed(self.terms), norm.whole(self.biases))
 
-
-# --- norms --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class FrozenNorm:
-    """A norm whose scale is that of a run at each token: linear in what it is given.
-
-    weight: (T, D), its gain divided by what it divides by; offset: (D,).
-    """
-
-    weight: Tensor
-    offset: Tensor
-    is_centred: bool
-
-    def pulled(self, direction: Tensor) -> Tensor:
-        """The direction (T, D) before the norm that reads what `direction` (D,) reads after it."""
-        scaled = direction * self.weight
-        return scaled - scaled.mean(dim=-1, keepdim=True) if self.is_centred else scaled
-
-    def pushed(self, part: Tensor) -> Tensor:
-        """What becomes of a part (…, T, D) of its input, without the offset."""
-        return self.centred(part) * self.weight
-
-    def whole(self, rest: Tensor) -> Tensor:
-        """The same of a part that has the offset as well."""
-        return self.pushed(rest) + self.offset
-
-    def centred(self, part: Tensor) -> Tensor:
-        """A part as it is before the gain."""
-        return part - part.mean(dim=-1, keepdim=True) if self.is_centred else part
-
-
-@torch.inference_mode()
-def frozen(norm: nn.Module, x: Tensor) -> FrozenNorm:
-    """A norm as it was on vectors (T, D) of a run, whoever wrote it: found by asking it.
-
-    What it makes of zeros is its offset; of vectors moved as a whole, whether it centres; of 1 and
-    −1 in turn, its gain but for a factor, which what it makes of x gives.
-    ValueError for a module that is no gain of a vector, centred or not, divided by a number.
-    """
-    own = deepcopy(norm).cpu().double()
-
-    def made(rows: Tensor) -> Tensor:
-        return own(rows[None])[0].double()
-
-    offset = made(torch.zeros_like(x[:1]))[0]
-    given = made(x) - offset
-    moved = made(x + x.square().mean(dim=-1, keepdim=True).sqrt()) - offset
-    most = given.abs().max()
-    is_centred = bool((moved - given).abs().max() <= LINEAR * most)
-    plain = FrozenNorm(torch.ones_like(x), offset, is_centred)
-    turns = torch.where(torch.arange(x.shape[-1]) % 2 == 1, -1.0, 1.0).double()[None]
-    gain = (made(turns) - offset) / plain.centred(turns)
-    wanted = gain * plain.centred(x)
-    length = wanted.square().sum(dim=-1, keepdim=True)
-    factor = (given * wanted).sum(dim=-1, keepdim=True) / length.where(length > 0, 1.0)
-    if not (given - factor * wanted).abs().max() <= LINEAR * most:
-        raise ValueError(
-            f"a {type(norm).__name__} is no norm: what parts add cannot be told apart behind it"
-        )
-    return FrozenNorm(factor * gain, offset, is_centred)
-
-
-def pulled(norms: Sequence[FrozenNorm], direction: Tensor) -> Tensor:
-    """The direction before some norms, the last one first, of what `direction` reads after."""
-    for norm in norms:
-        direction = norm.pulled(direction)
-    return direction
+    def plus(self, others: Sequence["Written"]) -> "Written":
+        """With what was added after; a writer that is there already adds to what it wrote."""
+        if not others:
+            return self
+        every = tuple(dict.fromkeys(w for one in (self, *others) for w in one.writers))
+        place = {writer: number for number, writer in enumerate(every)}
+        terms = self.terms.new_zeros(len(every), *self.terms.shape[1:])
+        for one in (self, *others):
+            terms.index_add_(
+                0, torch.tensor([place[w] for w in one.writers]).long(), one.terms.to(terms)
+            )
+        return Written(every, terms, sum((one.biases for one in others), self.biases))
 
 
 # --- what each sublayer adds --------------------------------------------------------------------
@@ -167,24 +112,41 @@ class Addition:
         """What its matrix adds whatever it is given, (D,), or (1,) zero."""
         return bias_of(self.sublayer.matrix)
 
-    def written(self) -> Written:
-        """By head, where `inner` and the matrix are known; else as a whole."""
+    @property
+    def constant(self) -> Tensor:
+        """What its biases add, (T, D), and its own norm's offset."""
+        if not self.is_known:
+            return torch.zeros_like(self.out)
+        bias = self.bias.expand_as(self.out)
+        return bias if self.own_norm is None else self.own_norm.whole(bias)
+
+    def written(self, split: Collection[tuple[int, int]] = ()) -> Written:
+        """By head, where `inner` and the matrix are known; else as a whole.
+
+        split: heads, by layer and number, of self-attention that are told apart by where they look.
+        """
         layer, kind = self.sublayer.layer, ATTENDS.get(self.sublayer.writes)
         if self.record is None or self.inner is None or not self.is_known:
             whole = Writer("attention" if kind else "MLP", layer)
-            return Written((whole,), self.out[None], torch.zeros_like(self.out))
+            return Written((whole,), self.out[None] - self.constant, self.constant)
         n_heads = self.record.n_heads
         z, weights = (
             self.inner.unflatten(-1, (n_heads, -1)),
             self.matrix.unflatten(0, (n_heads, -1)),
         )
-        name = "head" if kind == "self" else "cross head"
-        heads = Written(
-            tuple(Writer(name, layer, head) for head in range(n_heads)),
-            torch.einsum("thd,hdm->htm", z, weights),
-            self.bias.expand_as(self.out),
-        )
-        return heads if self.own_norm is None else heads.through(self.own_norm)
+        name, writers, terms = "head" if kind == "self" else "cross head", [], []
+        for head in range(n_heads):
+            if kind == "self" and (layer, head) in split:
+                heard = tensor(self.record.v[self.record.kv_head(head)]) @ weights[head]  # (Tk, D)
+                looks = tensor(self.record.pattern[head]).T[..., None]  # (Tk, Tq, 1)
+                writers += [Writer(name, layer, head, token) for token in range(len(heard))]
+                terms.append(looks * heard[:, None])
+            else:
+                writers.append(Writer(name, layer, head))
+                terms.append((z[:, head] @ weights[head])[None])
+        added = torch.cat(terms)
+        added = added if self.own_norm is None else self.own_norm.pushed(added)
+        return Written(tuple(writers), added, self.constant)
 
 
 def additions(
@@ -237,27 +199,70 @@ def _before(residual: ResidualRecord, sublayer: Sublayer) -> np.ndarray:
 
 
 def written(
-    trace: Trace, model: Transformer, stack: str, before: tuple[int, str] | None = None
+    trace: Trace,
+    model: Transformer,
+    stack: str,
+    before: Place | None = None,
+    split: Collection[tuple[int, int]] = (),
 ) -> Written:
-    """All that is in a stream when a sublayer, by layer and what it writes, adds to it.
+    """All that is in a stream when a sublayer adds to it; without one, at the end of the stack.
 
-    Without one: at the end of the stack. ValueError as `additions`.
+    split: see `Addition.written`. ValueError as `additions`.
+    """
+    added = until(additions(trace, model, stack), before)
+    return added_up(begun(trace.stream(stack)), ((x.written(split), x.norm) for x in added))
+
+
+def placed(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+    """A stream in two: what is a token's "own", and in the place of biases all that is not.
+
+    That is its position, biases, and what all tokens share: the mean of the rest over all but the
+    first, which many models use as a sink and which is like no other.
     """
     stream = trace.stream(stack)
+    start, nothing = begun(stream), torch.empty(0, len(stream), model.config.d_model).double()
+    is_place = [writer.kind == "position" for writer in start.writers]
+    positions = Written((), nothing, start.terms[is_place].sum(dim=0))
+    added = until(additions(trace, model, stack), before)
+    fixed = added_up(positions, ((Written((), nothing, x.constant), x.norm) for x in added)).biases
+    rest = tensor(_stream_at(model, stream, before)) - fixed
+    shared = rest[min(1, len(rest) - 1) :].mean(dim=0)
+    return Written((Writer("own"),), (rest - shared)[None], shared + fixed)
+
+
+def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]]) -> Written:
+    """A stream with what was added, and the norm it went through after each, if any."""
+    so_far, since = start, []
+    for one, norm in added:
+        since.append(one)
+        if norm is not None:
+            so_far, since = so_far.plus(since).through(norm), []
+    return so_far.plus(since)
+
+
+def until(added: Iterable[Addition], place: Place | None) -> Iterator[Addition]:
+    """Those before a sublayer, by its layer and what it writes; all without one."""
+    return takewhile(lambda one: (one.sublayer.layer, one.sublayer.writes) != place, added)
+
+
+def sublayer_at(model: Transformer, stack: str, place: Place) -> Sublayer:
+    """The sublayer of a stack, by its layer and what it writes."""
+    parts = next(parts for parts in model.stacks if parts.name == stack)
+    return next(one for one in parts.sublayers if (one.layer, one.writes) == place)
+
+
+def _stream_at(model: Transformer, stream: Stream, place: Place | None) -> np.ndarray:
+    """The stream (T, D) that a sublayer reads, as it ran; without one, at the end."""
+    if place is None:
+        return stream.residuals[-1].resid_post
+    return getattr(stream.residuals[place[0]], sublayer_at(model, stream.name, place).reads)
+
+
+def begun(stream: Stream) -> Written:
+    """The start of a stream as written."""
     parts = beginning(stream)
-    so_far = Written(
-        tuple(Writer(kind) for kind in parts),
-        torch.stack([tensor(part) for part in parts.values()]),
-        torch.zeros(len(stream), model.config.d_model, dtype=torch.float64),
-    )
-    for added in additions(trace, model, stack):
-        if (added.sublayer.layer, added.sublayer.writes) == before:
-            break
-        new = added.written()
-        terms = torch.cat([so_far.terms, new.terms])
-        so_far = Written(so_far.writers + new.writers, terms, so_far.biases + new.biases)
-        so_far = so_far if added.norm is None else so_far.through(added.norm)
-    return so_far
+    terms = torch.stack([tensor(part) for part in parts.values()])
+    return Written(tuple(map(Writer, parts)), terms, torch.zeros_like(terms[0]))
 
 
 def beginning(stream: Stream) -> dict[str, np.ndarray]:
@@ -276,6 +281,11 @@ def bias_of(module: nn.Module | None) -> Tensor:
 def float64(x: Tensor) -> Tensor:
     """A value of a model, on the CPU."""
     return x.detach().cpu().double()
+
+
+def total(parts: Tensor) -> Tensor:
+    """The sum of parts (W, …), which may be float32, in float64."""
+    return parts.sum(dim=0, dtype=torch.float64)
 
 
 def tensor(array: np.ndarray) -> Tensor:

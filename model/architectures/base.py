@@ -1,6 +1,7 @@
 """What every architecture is to the rest of the house."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +10,7 @@ from model.attention import MultiHeadAttention
 from model.blocks import matrix_of
 from model.config import BlockConfig, ModelConfig
 from model.parts import StackParts, Step, Sublayer
+from model.positions import Position
 from model.tap import NO_TAP, Tap
 from model.trace import Site
 
@@ -108,6 +110,28 @@ class Transformer(Model):
         attention = self.attention_at(site)
         return of_each_head(attention.v_proj.weight, attention.n_heads, attention.n_kv_heads)
 
+    def queries_and_keys(
+        self, site: Site, asking: Tensor, asked: Tensor, rows: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """What an attention makes of parts of what it reads, norms held. All float64.
+
+        asking: (Wq, Tq, D), parts of what queries are made of, asked: (Wk, Tk, D), of keys. rows:
+        the input, as `outputs` takes it. Returns queries (Wq, H, Tq, Dh) and keys (Wk, G, Tk, Dh);
+        the last part of each has what is added whatever they are made of.
+        ValueError where queries or keys are no sum of what is made of parts.
+        """
+        attention = deepcopy(self.attention_at(site)).cpu().double()
+        stack = self.get_submodule("" if site.stack == self.name else site.stack)
+        position: Position = stack.get_submodule("position")  # pyright: ignore[reportAssignmentType]
+
+        def made(project: Callable[..., Tensor], parts: Tensor) -> Tensor:
+            places = torch.arange(parts.shape[1])
+            return of_parts(lambda x: project(x, position, places), parts)
+
+        with torch.inference_mode():
+            queries = made(attention.project_queries, asking)
+            return queries, made(attention.project_keys, asked)
+
     def n_heads_at(self, site: Site) -> int:
         """Heads at a site."""
         return self.attention_at(site).n_heads
@@ -152,7 +176,9 @@ class Transformer(Model):
         """What positions add to the scores of so many tokens, (H, T, T); None where not known."""
         return None
 
-    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+    def outputs(
+        self, rows: Sequence[Tensor], *, tap: Tap = NO_TAP, one_source: bool = False
+    ) -> Tensor:
         """What `forward` gives of an input, (B, …) each part of it.
 
         one_source: the B sources are one, which nothing changes.
@@ -206,6 +232,14 @@ class Transformer(Model):
         """
         norm, unembed = self.ending
         return unembed(norm(stream))
+
+
+def of_parts(make: Callable[[Tensor], Tensor], parts: Tensor) -> Tensor:
+    """What something linear but for a constant makes of parts (W, …); the last has the constant."""
+    constant = make(torch.zeros_like(parts[:1]))
+    made = make(parts) - constant
+    made[-1] += constant[0]
+    return made
 
 
 def of_each_head(weights: Tensor, n_heads: int, n_kv_heads: int) -> Tensor:

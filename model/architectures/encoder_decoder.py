@@ -79,7 +79,9 @@ class EncoderDecoderTransformer(Transformer):
         memory = self.encode(source_ids, mask=source_mask, tap=tap)
         return self.decode(target_ids, memory, tap=tap)
 
-    def outputs(self, rows: Sequence[Tensor], *, tap: Tap, one_source: bool = False) -> Tensor:
+    def outputs(
+        self, rows: Sequence[Tensor], *, tap: Tap = NO_TAP, one_source: bool = False
+    ) -> Tensor:
         """See `Transformer`."""
         if len(rows) != 2:
             raise ValueError(

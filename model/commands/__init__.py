@@ -58,6 +58,11 @@ COMMANDS = {
         "say what each part of a model adds to one logit",
         'python -m model attribute --checkpoint stories --text "The cat sat on the"',
     ),
+    "why": About(
+        "say why a head looks from one token to another: its score as an exact sum",
+        'python -m model why --checkpoint stories --text "The red ball and the blue ball" '
+        "--layer 1 --head 6 --query 6 --key 5",
+    ),
     "ablate": About(
         "switch parts of a model off and say what that costs on one input",
         'python -m model ablate --checkpoint stories --text "The cat sat." --off decoder.attn.2.4',

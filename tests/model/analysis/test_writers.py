@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.writers import Writer, frozen, written
+from model.analysis.writers import Writer, written
 from model.architectures.base import Transformer
+from model.frozen_norm import frozen
 from model.trace import Trace
 from tests.model.adopted.test_parts import FAMILIES, captured
 from tests.model.analysis.test_attribution import CASES, Changes, Make, ran

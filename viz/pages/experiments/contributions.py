@@ -62,7 +62,7 @@ def render(view: View) -> None:
     inspector.source(
         ATTRIBUTE,
         "model.analysis.attribution.words_of_head",
-        "model.analysis.writers.FrozenNorm",
+        "model.frozen_norm.FrozenNorm",
     )
     neurons = asked.found.neurons
     every_neuron = {"Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron")}

@@ -1,0 +1,171 @@
+"""A stream as a sum of words: what MLPs and heads write is handed on to what they read.
+
+The gate of each neuron, its activation over what `up` made, and the pattern of each head are held
+as they were in this run; then both are linear in what they read. What is left are the embeddings of
+words, at whatever token they were brought to, positions, and biases.
+
+Parts are float32, which halves the time; what they miss of the stream by rounding is counted with
+the biases, in float64, so that the sum stays exact.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.analysis.branching import values_of
+from model.analysis.writers import (
+    Addition,
+    Place,
+    Writer,
+    Written,
+    additions,
+    begun,
+    float64,
+    tensor,
+    until,
+)
+from model.architectures.base import Transformer
+from model.blocks import matrix_of
+from model.frozen_norm import frozen
+from model.parts import STREAMS
+from model.trace import Trace
+
+# Of its largest value: so much may what a part hands on miss what it wrote.
+HANDED_ON = 1e-4
+
+
+def with_mlps_opened(
+    trace: Trace,
+    model: Transformer,
+    stack: str,
+    before: Place | None = None,
+    split: Collection[tuple[int, int]] = (),
+) -> Written:
+    """A stream as `written` has it, without MLPs: what they wrote is of those that they read.
+
+    An MLP of which no one matrix is known, as one of experts, stays.
+    """
+    return _opened(trace, model, stack, before, split, heads=False)
+
+
+def in_words(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+    """A stream as a sum of the words it began with, each a writer at its own token.
+
+    What cross-attention brought, and heads whose W_V is not known, stay.
+    """
+    return _opened(trace, model, stack, before, (), heads=True)
+
+
+def _opened(
+    trace: Trace,
+    model: Transformer,
+    stack: str,
+    before: Place | None,
+    split: Collection[tuple[int, int]],
+    *,
+    heads: bool,
+) -> Written:
+    start = begun(trace.stream(stack))
+    start = _by_word(start) if heads else start
+    so_far = at_start = start._replace(terms=start.terms.float())
+    for added in until(
+        additions(trace, model, stack, neurons=_neurons(trace, model, stack)), before
+    ):
+        if added.sublayer.writes == "attn_out":
+            at_start = so_far
+        read = at_start if added.sublayer.reads == STREAMS[0] else so_far
+        so_far = so_far.plus([_handed_on(added, read, model, heads=heads) or added.written(split)])
+        so_far = so_far if added.norm is None else so_far.through(added.norm)
+    return so_far
+
+
+def _by_word(start: Written) -> Written:
+    """The start of a stream with a writer for each token's embedding."""
+    n_tokens = start.terms.shape[1]
+    words = torch.diag_embed(start.terms[0].T).permute(1, 2, 0)  # (T, T, D), its own row alone
+    writers = (*(Writer("word", token=at) for at in range(n_tokens)), *start.writers[1:])
+    return Written(writers, torch.cat([words, start.terms[1:]]), start.biases)
+
+
+def _neurons(trace: Trace, model: Transformer, stack: str) -> dict[int, Tensor]:
+    """Activations (T, F) of each layer of a stack, of one more run."""
+    values = values_of(model, trace.given, {"activation"})
+    known = {}
+    for layer in range(len(trace.stream(stack).residuals)):
+        value = values.get(f"{stack}.blocks.{layer}.ffn.activation")
+        if value is not None:
+            known[layer] = float64(value.flatten(0, -2))
+    return known
+
+
+def _handed_on(
+    added: Addition, read: Written, model: Transformer, *, heads: bool
+) -> Written | None:
+    """What a sublayer wrote, as what each of those that it read wrote; None where it stays."""
+    one = added.sublayer
+    if added.inner is None or one.matrix is None:
+        return None
+    if one.read is not None:
+        read = read.through(frozen(one.read, read.whole))
+    if added.record is None:
+        made = _fed(added, read)
+    else:
+        made = _moved(added, read, model) if heads and one.writes == "attn_out" else None
+    if made is None:
+        return None
+    made = made if added.own_norm is None else made.through(added.own_norm)
+    rest = added.out - made.whole
+    if not rest.abs().max() <= HANDED_ON * added.out.abs().max():
+        return None
+    return made._replace(biases=made.biases + rest)  # of rounding
+
+
+def _fed(added: Addition, read: Written) -> Written | None:
+    """What an MLP makes of parts of what it read, with the gate of each neuron held."""
+    up, activation = added.sublayer.up, added.inner
+    if up is None or activation is None:
+        return None
+    matrix, bias = float64(matrix_of(up)), getattr(up, "bias", None)
+    added_too = 0 if bias is None else float64(bias)
+    whole = read.whole @ matrix + added_too  # (T, F)
+    gates = torch.where(whole == 0, 0.0, activation / whole)
+    terms = _times(_times(read.terms, matrix).mul_(gates), added.matrix)
+    rest = (read.biases @ matrix + added_too) * gates
+    return Written(read.writers, terms, rest @ added.matrix + added.bias)
+
+
+def _moved(added: Addition, read: Written, model: Transformer) -> Written | None:
+    """What heads bring of parts of what they read, with their patterns held."""
+    record = added.record
+    assert record is not None
+    values = model.value_weights(record.site)  # (H, Dh, D)
+    if values is None:
+        return None
+    matrix, n_heads = float64(values).flatten(0, 1).T, record.n_heads
+    shared = [record.kv_head(head) for head in range(n_heads)]
+    own = tensor(record.v[shared]).transpose(0, 1).flatten(1)  # (T, H · Dh)
+    bias = own - read.whole @ matrix  # the same at every token, or it is no bias
+    if not (bias - bias[:1]).abs().max() <= HANDED_ON * own.abs().max():
+        return None
+    pattern = tensor(np.asarray(record.pattern))  # (H, Tq, Tk)
+
+    def brought(x: Tensor) -> Tensor:
+        """x: (…, T, H · Dh)."""
+        by_head = x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)  # (…, H, T, Dh)
+        return (pattern.to(x) @ by_head).transpose(-3, -2).flatten(-2)
+
+    return Written(
+        read.writers,
+        _times(brought(_times(read.terms, matrix)), added.matrix),
+        brought(read.biases @ matrix + bias) @ added.matrix + added.bias,
+    )
+
+
+def _times(parts: Tensor, matrix: Tensor) -> Tensor:
+    """Parts (W, T, N) times a matrix, without the tokens to which a part has not come."""
+    is_there = parts.any(dim=-1)
+    made = parts.new_zeros(*parts.shape[:-1], matrix.shape[-1])
+    made[is_there] = parts[is_there] @ matrix.to(parts)
+    return made

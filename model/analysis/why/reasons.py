@@ -1,0 +1,186 @@
+"""Why there? One cell of attention: its kinds, words × words, and who wrote either side."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from model.analysis.why.opened import in_words, with_mlps_opened
+from model.analysis.why.row import OneSide, Row, Scores, by_side, row_of
+from model.analysis.why.sides import Sides, sides_of
+from model.analysis.writers import placed, written
+from model.architectures.base import Transformer
+from model.trace import AttentionRecord, Site, Trace, check_number
+
+Array = np.ndarray
+MOST_TOKENS = 64  # of each side
+DEEP = 10  # layers from which MLPs stay writers: opening them for all heads takes too long
+MISSES = 5e-6  # of the largest score of a row: so much may the sum miss what ran
+ROUNDING = 1e-6  # of the longest query times the longest key: what float32 leaves of a product
+OWN, PLACE = 0, 1  # of what a side is in two
+# Which of both sides, the query's first, make each kind of a score.
+KINDS = {"place": (PLACE, PLACE), "key": (PLACE, OWN), "query": (OWN, PLACE), "match": (OWN, OWN)}
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """One attention, of which any cell can be asked; each way to write its streams is made once."""
+
+    trace: Trace
+    model: Transformer
+    site: Site
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What ran."""
+        return self.trace.record(self.site)
+
+    @cached_property
+    def placed(self) -> Sides:
+        """Each side as the token's own, and what says its place alone."""
+        return sides_of(self.trace, self.model, self.site, placed)
+
+    @cached_property
+    def words(self) -> Sides:
+        """Each side as the words that were brought there."""
+        return sides_of(self.trace, self.model, self.site, in_words)
+
+    @cached_property
+    def writers(self) -> Sides:
+        """Each side as heads and MLPs wrote it; in the first layers with MLPs opened."""
+        return sides_of(self.trace, self.model, self.site, self._written)
+
+    def brought(self, heads: Collection[tuple[int, int]]) -> Sides:
+        """As `writers`; some heads, by layer and number, are told apart by where they look."""
+        return sides_of(self.trace, self.model, self.site, partial(self._written, split=heads))
+
+    @property
+    def _written(self) -> partial:
+        return partial(written if self.site.layer > DEEP else with_mlps_opened)
+
+    def cell(self, head: int, query: int, key: int, other: int | None = None) -> "Cell":
+        """One cell; ValueError, of one line, where there is nothing to explain."""
+        cell = Cell(self, Scores(self.record, head, query), key, other)
+        _check(cell)
+        return cell
+
+
+def reasons(trace: Trace, model: Transformer, site: Site) -> Reasons:
+    """An attention to be asked; ValueError where it cannot be taken apart."""
+    record = trace.record(site)
+    streams = [trace.stream(name) for name in (record.queries, record.keys)]
+    if not model.stacks or not all(stream.residuals for stream in streams):
+        raise ValueError(
+            "what the parts of this model write was not found: no score can be explained"
+        )
+    if record.further:
+        done = ", ".join(record.further)
+        raise ValueError(
+            f"the scores of {site.address} are {done}: they are no sum of what wrote them"
+        )
+    longest = max(map(len, streams))
+    if longest > MOST_TOKENS:
+        raise ValueError(
+            f"there are {longest} tokens; why a head looks is worked out for up to {MOST_TOKENS}: "
+            "shorten the text"
+        )
+    return Reasons(trace, model, site)
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Why one query looks at one key: its score less the mean of the keys it may attend to.
+
+    other: a second key, with which it is compared instead; then the score is log p/p′, where no
+    soft cap bends it. All sums are exact: they miss what ran by no more than its rounding.
+    """
+
+    reasons: Reasons
+    of: Scores
+    key: int
+    other: int | None = None
+
+    @cached_property
+    def apart(self) -> Row:
+        """Place and own on both sides."""
+        return self._checked(row_of(self.reasons.placed, self.of))
+
+    @cached_property
+    def words(self) -> Row:
+        """Words × words."""
+        return self._checked(row_of(self.reasons.words, self.of))
+
+    @cached_property
+    def writers(self) -> tuple[OneSide, OneSide]:
+        """Who wrote the query, and who wrote the keys."""
+        return by_side(self.reasons.writers, self.of)
+
+    def told_apart(self, heads: Collection[tuple[int, int]]) -> tuple[OneSide, OneSide]:
+        """The same with some heads told apart by where they look."""
+        return by_side(self.reasons.brought(heads), self.of)
+
+    @property
+    def score(self) -> float:
+        """Less the mean, or the other key's."""
+        return float(self.of.against(self.apart.scores, self.key, self.other))
+
+    @property
+    def weight(self) -> float:
+        """As it ran."""
+        record, of = self.of.record, self.of
+        return float(record.pattern[of.head][of.query, self.key])
+
+    @cached_property
+    def kinds(self) -> dict[str, float]:
+        """The score in four, which add up to it.
+
+        "place": what all tokens share or their place says, on both sides. "key": the key's own,
+        whoever asks. "query": the query's own, by place. "match": both sides' own.
+        """
+        centred = self.apart.centred(self.key, self.other)
+        added = float(self.of.against(self.of.added, self.key, self.other))
+        return {
+            kind: float(centred[sides]) + (added if kind == "place" else 0)
+            for kind, sides in KINDS.items()
+        }
+
+    def without_kind(self, kind: str) -> Array:
+        """The row of weights without one of the kinds."""
+        gone = self.apart.terms[KINDS[kind]] + (self.of.added if kind == "place" else 0)
+        return self.of.weights(self.apart.scores - gone)
+
+    def _checked(self, row: Row) -> Row:
+        """A row that adds up to the scores that ran; ValueError where it does not."""
+        record, of = self.of.record, self.of
+        ran = np.asarray(record.scores[of.head][of.query], float)
+        off = np.abs(of.bent(row.scores) - ran)[of.seen].max()
+        q, k = record.q[of.head][of.query], record.k[record.kv_head(of.head)][of.seen]
+        longest = record.scale * np.linalg.norm(q) * np.linalg.norm(k, axis=-1).max()
+        if not off <= max(MISSES * np.abs(ran[of.seen]).max(), ROUNDING * longest):
+            raise ValueError(
+                f"the parts of this model add up to a score that is {off:.2g} off what ran; so "
+                "nothing is said of why it looks there"
+            )
+        return row
+
+
+def _check(cell: Cell) -> None:
+    of, keys = cell.of, (cell.key, *(() if cell.other is None else (cell.other,)))
+    n_queries, n_keys = of.record.mask_of(of.head).shape
+    for what, number, n in (
+        ("query", of.query, n_queries),
+        *(("key", key, n_keys) for key in keys),
+    ):
+        check_number(what, number, n)
+    for key in keys:
+        if not of.seen[key]:
+            raise ValueError(
+                f"query {of.query} may not attend to key {key}: nothing was scored there"
+            )
+    if of.seen.sum() == 1:
+        raise ValueError(
+            f"query {of.query} sees one key alone: there is nothing to compare it with"
+        )
+    if cell.other == cell.key:
+        raise ValueError(f"key {cell.key} is compared with itself; give another")

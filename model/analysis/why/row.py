@@ -1,0 +1,117 @@
+"""The scores of one query as sums of what parts of it make with parts of each key."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model.analysis.why.sides import Sides
+from model.analysis.writers import Writer
+from model.trace import AttentionRecord
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """One row of scores, before a soft cap, and the softmax that the run makes of such a row."""
+
+    record: AttentionRecord
+    head: int
+    query: int
+
+    @cached_property
+    def seen(self) -> Array:
+        """Which keys the query may attend to, (Tk,) bool."""
+        return self.record.mask_of(self.head)[self.query]
+
+    @cached_property
+    def added(self) -> Array:
+        """What is added to the products, such as ALiBi's bias, (Tk,)."""
+        bias = self.record.bias
+        return (
+            np.zeros(len(self.seen)) if bias is None else bias[self.head][self.query].astype(float)
+        )
+
+    def bent(self, scores: Array) -> Array:
+        """Behind the soft cap, which comes after the sum. (Tk,)."""
+        cap = self.record.softcap
+        return scores if cap is None else cap * np.tanh(scores / cap)
+
+    def weights(self, scores: Array) -> Array:
+        """The row of weights (Tk,), with the head's sink where it has one."""
+        return self.record.weighted(self.bent(scores), self.head, self.seen)
+
+    def against(self, scores: Array, key: int, other: int | None = None) -> Array:
+        """A key's score (…,) less the mean over the keys that may be seen, or less another key's.
+
+        scores: (…, Tk).
+        """
+        mean = scores[..., self.seen].mean(axis=-1) if other is None else scores[..., other]
+        return scores[..., key] - mean
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row taken apart: terms (Wq, Wk, Tk), of each part of the query with each of a key."""
+
+    of: Scores
+    asking: tuple[Writer, ...]
+    asked: tuple[Writer, ...]
+    terms: Array
+
+    @cached_property
+    def scores(self) -> Array:
+        """Their sums with what is added, (Tk,)."""
+        return self.terms.sum(axis=(0, 1)) + self.of.added
+
+    def centred(self, key: int, other: int | None = None) -> Array:
+        """Why this key and not the others, (Wq, Wk); see `Scores.against`."""
+        return self.of.against(self.terms, key, other)
+
+    def without(self, asking: int | None, asked: int | None) -> Array:
+        """The row of weights without a pair of parts, or without a part of one side."""
+        return self.of.weights(self.scores - self.terms[_one(asking), _one(asked)].sum(axis=(0, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class OneSide:
+    """One row by who wrote one side: terms (W, Tk), each with the whole of the other side."""
+
+    of: Scores
+    writers: tuple[Writer, ...]
+    terms: Array
+
+    def centred(self, key: int, other: int | None = None) -> Array:
+        """Why this key and not the others, (W,)."""
+        return self.of.against(self.terms, key, other)
+
+    def without(self, number: int) -> Array:
+        """The row of weights without what one of them wrote."""
+        return self.of.weights(self.terms.sum(axis=0) + self.of.added - self.terms[number])
+
+
+def row_of(sides: Sides, of: Scores) -> Row:
+    """A row of one head as parts of the query × parts of the keys."""
+    q, k = _vectors(sides, of)
+    terms = of.record.scale * np.einsum("ad,btd->abt", q, k, optimize=True)
+    return Row(of, sides.asking, sides.asked, terms)
+
+
+def by_side(sides: Sides, of: Scores) -> tuple[OneSide, OneSide]:
+    """A row of one head by who wrote the query, and by who wrote the keys."""
+    q, k = _vectors(sides, of)
+    scale = of.record.scale
+    query = OneSide(of, sides.asking, scale * q @ k.sum(axis=0).T)
+    keys = OneSide(of, sides.asked, scale * k @ q.sum(axis=0))
+    return query, keys
+
+
+def _one(number: int | None) -> slice:
+    return slice(None) if number is None else slice(number, number + 1)
+
+
+def _vectors(sides: Sides, of: Scores) -> tuple[Array, Array]:
+    """The parts of one query (Wq, Dh) and of all keys (Wk, Tk, Dh) of a head."""
+    q = sides.q[:, of.head, of.query].numpy()
+    return q, sides.k[:, of.record.kv_head(of.head)].numpy()

@@ -1,0 +1,179 @@
+"""Why a head looks there, in one plain sentence or two, from its numbers."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from model.analysis.why.reasons import Cell
+from model.analysis.why.row import OneSide
+from model.analysis.writers import Writer
+from model.names import head_name
+from model.trace import Stream
+
+STANDS_OUT = 0.3  # of the score: from here on a pair of words is named
+AGAINST = 0.2  # of the score: from here on what speaks against it is named
+MOST_HEADS = 3  # of which is looked who brought a word
+SPACE = "␣"  # of a token that is nothing else
+
+
+def sentence(cell: Cell) -> str:
+    """What kind of look it is, which words or writers make it, and what is left without them."""
+    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
+    if cell.score <= 0:
+        return f"{_looks(cell)} {_away(cell)}"
+    return f"{_looks(cell)} {SAID[kind](cell)}"
+
+
+def _looks(cell: Cell) -> str:
+    site, of, record = cell.reasons.site, cell.of, cell.of.record
+    name = head_name(site.layer, of.head, "cross" if site.kind == "cross" else "")
+    query, key = token(cell, record.queries, of.query), token(cell, record.keys, cell.key)
+    return f"{name} looks from {query} to {key} with weight {cell.weight:.2f}."
+
+
+def _away(cell: Cell) -> str:
+    least = min(cell.kinds, key=lambda name: cell.kinds[name])
+    with_what = "than the mean of the keys it may attend to"
+    if cell.other is not None:
+        with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
+    return (
+        f"Its score is lower {with_what}, by {signed(cell.score)}; most of that, "
+        f"{signed(cell.kinds[least])}, is {KINDS_SAID[least]}."
+    )
+
+
+KINDS_SAID = {
+    "place": "place alone",
+    "key": "the key, whoever asks",
+    "query": "the query alone, by place",
+    "match": "a match of the two",
+}
+
+
+# --- by kind ------------------------------------------------------------------------------------
+
+
+def _of_place(cell: Cell) -> str:
+    left = cell.without_kind("place")[cell.key]
+    return (
+        f"It is place alone ({signed(cell.kinds['place'])}): what all tokens here share, seen from "
+        f"this place to that. Without it the weight is {left:.2f}."
+    )
+
+
+def _of_key(cell: Cell) -> str:
+    return f"It is the key, whoever asks ({signed(cell.kinds['key'])}). {_strongest(cell, 1)}"
+
+
+def _of_query(cell: Cell) -> str:
+    return f"It is the query alone, by place ({signed(cell.kinds['query'])}). {_strongest(cell, 0)}"
+
+
+def _of_match(cell: Cell) -> str:
+    words, centred = cell.words, cell.words.centred(cell.key, cell.other)
+    left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
+    both = np.logical_and.outer(left, right)
+    a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
+    begin = f"It is a match of words ({signed(cell.kinds['match'])})."
+    if centred[a, b] < STANDS_OUT * cell.score:
+        return f"{begin} No pair of them stands out. {_strongest(cell)}"
+    rest = words.without(int(a), int(b))[cell.key]
+    said = (
+        f"{begin} The query holds {_whose(cell, words.asking[a], 0)}, and the key holds "
+        f"{_whose(cell, words.asked[b], 1)} ({signed(centred[a, b])}). Without this pair the "
+        f"weight is {rest:.2f}."
+    )
+    least = np.unravel_index(centred.argmin(), centred.shape)
+    if centred[least] < -AGAINST * cell.score:
+        one, other = words.asking[least[0]], words.asked[least[1]]
+        said += (
+            f" Against it speaks {_short(cell, one, 0)} in the query with {_short(cell, other, 1)} "
+            f"in the key ({signed(centred[least])})."
+        )
+    return said
+
+
+SAID: dict[str, Callable[[Cell], str]] = {
+    "place": _of_place,
+    "key": _of_key,
+    "query": _of_query,
+    "match": _of_match,
+}
+
+
+def _strongest(cell: Cell, side: int | None = None) -> str:
+    """The strongest writer of a side, or of both, and what is left without it."""
+    sides = [one.centred(cell.key, cell.other) for one in cell.writers]
+    if side is None:
+        side = int(_most(cell.writers[1], sides[1])[1] > _most(cell.writers[0], sides[0])[1])
+    best, score = _most(cell.writers[side], sides[side])
+    left = cell.writers[side].without(best)[cell.key]
+    what = _wrote(cell.writers[side].writers[best], ("query", "key")[side])
+    return f"{what} gives {signed(score)}; without that the weight is {left:.2f}."
+
+
+def _most(side: OneSide, scores: np.ndarray) -> tuple[int, float]:
+    """The writer of a side that gives most, but for biases, which nobody wrote."""
+    is_named = np.array([one.kind != "biases" for one in side.writers])
+    best = int(np.where(is_named, scores, -np.inf).argmax())
+    return best, float(scores[best])
+
+
+def _wrote(writer: Writer, where: str) -> str:
+    if writer.kind == "token":
+        return f"The {where}’s own embedding"
+    if writer.kind == "position":
+        return f"The {where}’s position"
+    return f"What {writer.name} wrote at the {where}"
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _whose(cell: Cell, word: Writer, side: int) -> str:
+    """A word that a side holds: its own, or one that heads brought there."""
+    at = (cell.of.query, cell.key)[side]
+    if word.token == at:
+        return f"its own word {_short(cell, word, side)}"
+    before = ", the word before it," if word.token == at - 1 else ","
+    by = _brought_by(cell, word.token, side) or "several heads"
+    return f"{_short(cell, word, side)}{before} brought there by {by}"
+
+
+def _brought_by(cell: Cell, word: int, side: int) -> str:
+    """The head that brought a word to a side, of the few that give most there."""
+    by, scores = cell.writers[side], cell.writers[side].centred(cell.key, cell.other)
+    heads = [n for n in np.argsort(-scores) if by.writers[n].kind == "head"][:MOST_HEADS]
+    split = [(by.writers[n].layer, by.writers[n].head) for n in heads]
+    apart = cell.told_apart(split)[side]
+    scores = apart.centred(cell.key, cell.other)
+    those = [n for n, one in enumerate(apart.writers) if one.kind == "head" and one.token == word]
+    best = max(those, key=lambda n: scores[n], default=None)
+    if best is None or scores[best] <= 0:
+        return ""
+    return apart.writers[best].name
+
+
+def _short(cell: Cell, writer: Writer, side: int) -> str:
+    if writer.kind != "word":
+        own = {"position": "the position", "biases": "what biases add"}
+        return own.get(writer.kind, writer.name)
+    record = cell.of.record
+    return token(cell, (record.queries, record.keys)[side], writer.token)
+
+
+def token(cell: Cell, stream: str, at: int) -> str:
+    """A token in quotes, with its number where there are several such; a patch by its place."""
+    return token_said(cell.reasons.trace.stream(stream), at)
+
+
+def token_said(stream: Stream, at: int) -> str:
+    """See `token`."""
+    labels = [label.strip() or SPACE for label in stream.labels]
+    number = f" ({at})" if labels.count(labels[at]) > 1 else ""
+    return f"patch {labels[at]}" if stream.kind == "patches" else f"“{labels[at]}”{number}"
+
+
+def signed(x: float) -> str:
+    """A score with its sign: +1.5, −0.3."""
+    return f"{x:+.1f}".replace("-", "−")
