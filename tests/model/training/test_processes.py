@@ -8,12 +8,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from model.commands import train
 from model.training.objectives.base import IGNORED, Examples
 from model.training.processes import Processes, here
+from tests.model.conftest import Command
 from tests.model.training.builders import CORPUS, TOML
 
 FIFTY = TOML.replace("steps = 5", "steps = 50").replace("batch_tokens = 35", "batch_tokens = 56")
 FIFTY = FIFTY.replace("warmup", 'optimizer = "adamw"\nwarmup')  # Muon rounds to bfloat16
+PAIR = ("one", "two")
 TWO = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
@@ -58,26 +61,26 @@ def test_a_part_without_targets_has_no_loss_and_a_gradient_of_zero() -> None:
     assert all((x.grad == 0).all() for x in model.parameters())
 
 
-def trained(tmp_path: Path, name: str, *module: str) -> dict[str, torch.Tensor]:
-    """The weights of fifty steps, trained by this command."""
+def test_two_processes_learn_what_one_does(tmp_path: Path, command: Command) -> None:
+    assert here().count == 1
     (tmp_path / "r.toml").write_text(FIFTY)
     (tmp_path / "c.txt").write_text(CORPUS.texts[0])
-    out = tmp_path / name
-    words = ["train", str(tmp_path / "r.toml"), "--corpus", str(tmp_path / "c.txt")]
-    command = [sys.executable, "-m", *module, "model", *words, "--out", str(out), "--device", "cpu"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+
+    def words(name: str) -> list[str]:
+        files = [str(tmp_path / file) for file in ("r.toml", "c.txt", name)]
+        return [files[0], "--corpus", files[1], "--out", files[2], "--device", "cpu"]
+
+    alone = command(train, *words("one"))
+    assert (alone.code, alone.fields["finished"]) == (0, True)
+    shell = [sys.executable, "-m", *TWO, "-m", "model", "train", *words("two")]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.count('"finished": true') == 1
-    return load_file(out / "training_state.safetensors")
-
-
-def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
-    assert here().count == 1
-    one, two = trained(tmp_path, "one"), trained(tmp_path, "two", *TWO, "-m")
+    one, two = (load_file(tmp_path / name / "training_state.safetensors") for name in PAIR)
     assert one.keys() == two.keys()
     for name, weight in one.items():
         if name.endswith("k_proj.bias"):  # softmax undoes it: Adam scales what rounding leaves
             continue
         torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=4e-5, msg=name)
-    logs = [(tmp_path / name / "metrics.jsonl").read_text().splitlines() for name in ("one", "two")]
+    logs = [(tmp_path / name / "metrics.jsonl").read_text().splitlines() for name in PAIR]
     assert len(logs[0]) == len(logs[1]) > 20
