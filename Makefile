@@ -3,23 +3,29 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup run lint types quick test nightly bench format
+.PHONY: setup run lint style imports types scripts quick test nightly bench format
 
 setup: .venv/app.stamp
 
 run: .venv/app.stamp
 	@$(BIN)/python -m streamlit run app.py
 
-# Style, imports and types of the Python, then the same of the JavaScript.
+# The types of the Python take longest; beside them its style and imports, and all of the JavaScript.
 lint: .venv/test.stamp node_modules/.stamp
-	@$(BIN)/python -m ruff format --check
-	@$(BIN)/python -m ruff check
-	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/basedpyright --pythonpath $(BIN)/python
-	@scripts/npm run lint
+	@$(MAKE) --no-print-directory --jobs 2 types style imports scripts
 
 types: .venv/test.stamp
 	@$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+style: .venv/test.stamp
+	@$(BIN)/python -m ruff format --check
+	@$(BIN)/python -m ruff check
+
+imports: .venv/test.stamp
+	@$(BIN)/lint-imports --no-logo
+
+scripts: node_modules/.stamp
+	@scripts/npm run lint
 
 # A file's tests stay together: they share what is costly to set up. Two processes of one thread each
 # are quicker than two that both want every core.
