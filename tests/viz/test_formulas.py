@@ -11,7 +11,7 @@ import torch
 from model.analysis.kernels import KERNELS
 from model.analysis.mask_kinds import source_of
 from model.analysis.sizes import memory, parameters, shape_of
-from model.positions import alibi_slopes, rotate_pairs, sinusoidal_encoding
+from model.positions import alibi_slopes, rotate_pairs, shift_waves, sinusoidal_encoding
 from tests.model.builders import softmax, tiny_model
 from tests.viz.builders import latex_numbers
 from viz.formulas import FORMULAS, Formula
@@ -146,13 +146,33 @@ def test_a_kernel_is_written_as_it_is_worked_out() -> None:
             assert value == pytest.approx(float(KERNELS[kind](np.array(u))))
 
 
+def matrices_of(latex: str, angles: dict[str, float]) -> list[np.ndarray]:
+    """The matrices of a formula whose entries are waves of these angles, in their order."""
+    wave = rf"(-?)\\(sin|cos) ({'|'.join(map(re.escape, angles))})(?= )"
+    found = []
+    for matrix in re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", latex):
+        rows = [re.findall(wave, row) for row in matrix.split(r"\\")]
+        values = [[float(f"{s}1") * getattr(math, f)(angles[a]) for s, f, a in row] for row in rows]
+        found.append(np.array(values))
+    return found
+
+
 def test_the_matrix_of_rope_is_the_rotation_that_runs() -> None:
-    latex = FORMULAS["model.positions.rotate_pairs"].latex
-    entries = re.findall(r"(-?)\\(cos|sin) m\\theta_i", latex)
     angle, pair = 0.7, torch.tensor([2.0, -3.0], dtype=torch.float64)
-    signed = [float(f"{sign}1") * getattr(math, wave)(angle) for sign, wave in entries]
+    latex = FORMULAS["model.positions.rotate_pairs"].latex
+    _, matrix, _ = matrices_of(latex, {r"m\theta_i": angle})
     rotated = rotate_pairs(pair.view(1, 1, 1, 2), torch.tensor([[angle]])).flatten()
-    assert (np.reshape(signed, (2, 2)) @ pair.numpy()) == pytest.approx(rotated.tolist())
+    assert matrix @ pair.numpy() == pytest.approx(rotated.tolist())
+
+
+def test_the_matrix_of_the_waves_is_the_shift_that_runs() -> None:
+    """Of the only pair of two dimensions, whose wave goes by one for each position."""
+    place, offset = 0.7, 2
+    angles = {r"\omega_i k": offset, r"\omega_i p": place, r"\omega_i (p{+}k)": place + offset}
+    later, matrix, earlier = matrices_of(FORMULAS["model.positions.shift_waves"].latex, angles)
+    shifted = shift_waves(torch.tensor(earlier).T, offset).numpy().T
+    assert shifted == pytest.approx(later)
+    assert matrix @ earlier == pytest.approx(shifted)
 
 
 def test_the_product_of_two_waves_is_the_sum_that_is_written() -> None:
