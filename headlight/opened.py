@@ -175,7 +175,7 @@ class Run:
         checks = self.opened.check(self.trace)
         return pd.DataFrame([{**asdict(check), "passed": check.passed} for check in checks])
 
-    def sampling_view(
+    def writing_view(
         self, new_tokens: int = 12, *, layer: int = 0, head: int = 0, seed: int = 0
     ) -> Part:
         """The text written on, and what each token was drawn from, with the sliders.

@@ -12,7 +12,7 @@ import numpy as np
 from model.decoding.filters import DEFAULT_ORDER
 from tests.benchmarks.rounds import app_and_browser, rounds_of
 from tests.viz.kit.gallery import Gallery, served
-from viz.kit.parts.sampling import WrittenText, sampling_part
+from viz.kit.parts.writing import WrittenText, writing_part
 from viz.kit.sampling import distribution_of
 
 VOCABULARY = 50_257
@@ -47,7 +47,7 @@ def measure() -> dict[str, float]:
     tokens = [f" token {i}" for i in range(VOCABULARY)]
     text = WrittenText(["Once", " upon"], [], [math.nan, 0.5], {}, "L0 H0", False, "")
     shown = distribution_of("x", 2, logits, tokens)
-    part = sampling_part("x", text, [shown], settings)
+    part = writing_part("x", text, [shown], settings)
     with app_and_browser() as (browser, _), served() as url:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         gallery = Gallery(page, f"{url}/")

@@ -76,7 +76,7 @@ def test_in_a_notebook_what_pictures_need_is_sent_on_opening(
 
 
 def test_a_text_goes_on_as_the_model_samples_it(run: Run) -> None:
-    part = run.sampling_view(5, layer=2, head=3, seed=7)
+    part = run.writing_view(5, layer=2, head=3, seed=7)
     sampling = Sampling(temperature=0.8, top_p=0.95, seed=7)
     model, ids = run.opened.decoder, run.trace.ids.tolist()
     new = list(generate(model, ids, sampling, max_new_tokens=5))
@@ -88,10 +88,10 @@ def test_a_text_goes_on_as_the_model_samples_it(run: Run) -> None:
         ({"layer": 6}, "there is no layer 6 of 6; give 0 to 5"),
     ):
         with pytest.raises(ValueError, match=said):
-            run.sampling_view(**asked)
+            run.writing_view(**asked)
     digits = hl.open("digits", device="cpu")(np.zeros((28, 28)))
     with pytest.raises(ValueError, match="digits does not write a text token by token"):
-        digits.sampling_view()
+        digits.writing_view()
 
 
 def test_heads_are_measured_as_on_the_page(run: Run) -> None:

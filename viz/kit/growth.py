@@ -14,7 +14,7 @@ from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
 from model.decoding.writing import Writing
 from model.trace import Trace
 from viz.kit.part import Part
-from viz.kit.parts.sampling import WrittenText, marks_data, new_labels, sampling_part, step_data
+from viz.kit.parts.writing import WrittenText, marks_data, new_labels, step_data, writing_part
 from viz.kit.sampling import Distribution, distribution_of
 from viz.kit.wire import Data, Settings
 
@@ -163,9 +163,7 @@ class Growth:
             is_running=self.writing.is_running,
             note=note,
         )
-        return sampling_part(
-            self.key, text, shown, settings, is_greedy=self.is_greedy, answers=self
-        )
+        return writing_part(self.key, text, shown, settings, is_greedy=self.is_greedy, answers=self)
 
     def state(self) -> str:
         """Why the text rests, and what it has lost, in words."""

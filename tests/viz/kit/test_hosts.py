@@ -190,13 +190,13 @@ def test_a_saved_file_says_why_it_cannot_draw(
             f"{ALONE}.*patch 1,0",
         ),
         (made.home, "ol[aria-label^='Next token']", "[aria-label*='with']", "Enter", ALONE),
-        (made.writer, "[role=group][aria-label=Text]", "input", "End", "Drawn from|Next token"),
+        (made.writing, "[role=group][aria-label=Text]", "input", "End", "Drawn from|Next token"),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
         (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
     ],
     ids=[
         *("rotation", "by_hand", "circuit", "forming", "mask_editor", "digit_pad"),
-        *("home", "sampling", "pickers", "figure"),
+        *("home", "writing", "pickers", "figure"),
     ],
 )
 def test_each_part_opens_from_a_file_and_is_for_everybody(
@@ -346,13 +346,13 @@ def test_home_asks_for_all_at_once_and_draws_nothing_while_python_writes(bare: P
 
 def test_in_a_notebook_the_model_writes_on(alone: Page) -> None:
     run = hl.open("stories", device="cpu")("Once upon a time")
-    part = run.sampling_view(2, seed=7)
+    part = run.writing_view(2, seed=7)
     live = widget(part)
     open_notebook(alone, live)
     view = alone.locator("section").first
-    view.locator("[data-drawn*='writer 2']").wait_for()
+    view.locator("[data-drawn*='writing 2']").wait_for()
     view.get_by_role("button", name="Write on").click()
-    view.locator("[data-drawn*='writer 22']").wait_for()
+    view.locator("[data-drawn*='writing 22']").wait_for()
     view.locator(".hl-new").nth(1).click()
     # Until Python has answered, the list is that of the token before.
     expect(view.locator(".hl-distribution h3")).to_have_text("Drawn from")

@@ -143,7 +143,7 @@ def test_what_is_over_takes_no_room(bare: Page) -> None:
 # What a person was doing when the page was left.
 BUSY = {
     "attention": "instrument.view.steps.play()",
-    "sampling": "instrument.go(0)",
+    "writing": "instrument.go(0)",
     "mask_editor": "document.querySelector('[data-do=row]').click()",
     "rotation": "(slider => { slider.value = 2; slider.dispatchEvent(new Event('input')); })"
     "(document.querySelector('[data-setting=both]'))",

@@ -61,8 +61,8 @@ def test_types_are_read() -> None:
 
 
 def test_what_is_said_is_of_its_type() -> None:
-    told = INSTRUMENTS["sampling"]().told
-    assert_is(told["spec"], fields("sampling/wire.js", "WriterFields"), "WriterData")
+    told = INSTRUMENTS["writing"]().told
+    assert_is(told["spec"], fields("writing/wire.js", "WritingFields"), "WritingData")
     for theme in told["themes"].values():
         assert_is(theme, SHARED["Palette"], "Palette")
     assert all(SNAKE.fullmatch(name) for name in names_in([told["spec"], told["settings"]]))
@@ -107,15 +107,15 @@ def test_what_is_said_of_a_run_is_of_its_types() -> None:
 
 def test_parts_of_the_others_are_of_their_types() -> None:
     data = {name: spec(of()) for name, of in INSTRUMENTS.items()}
-    of_writer = types(FOLDER / "sampling/wire.js")
-    for step in data["sampling"]["steps"]:
-        assert_is(step, of_writer["WriterStep"], "WriterStep")
-    for mark in data["sampling"]["marks"]:
-        assert_is(mark, of_writer["Mark"], "Mark")
-    assert_is(data["sampling"]["shown"][-1], of_writer["ShownDistribution"], "ShownDistribution")
+    of_writing = types(FOLDER / "writing/wire.js")
+    for step in data["writing"]["steps"]:
+        assert_is(step, of_writing["WritingStep"], "WritingStep")
+    for mark in data["writing"]["marks"]:
+        assert_is(mark, of_writing["Mark"], "Mark")
+    assert_is(data["writing"]["shown"][-1], of_writing["ShownDistribution"], "ShownDistribution")
     assert_is(data["mask_editor"]["stream"], SHARED["Stream"], "Stream")
-    assert set(data["sampling"]["bounds"]) == set(BOUNDS)
-    for bounds in data["sampling"]["bounds"].values():
+    assert set(data["writing"]["bounds"]) == set(BOUNDS)
+    for bounds in data["writing"]["bounds"].values():
         assert_is(bounds, SHARED["Bounds"], "Bounds")
 
 

@@ -26,7 +26,6 @@ from viz.live import component
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED = "writing", "written-in-the-address"
-SAMPLING = "sampling"  # what is chosen in the part of that name
 UNSEEN = {"at": None, "averaged": False}  # before anything is chosen in the browser
 
 
@@ -134,7 +133,7 @@ def _anew(
     start = "".join(words[i] for i in request.ids[:1] if i in special)
     growth = Growth(_prompt(view), writing, words, sampling_of, start)
     memory.remember(WRITING, request, growth)
-    memory.keep_choices(SAMPLING, {"at": None})
+    memory.keep_choices(WRITING, {"at": None})
     return growth
 
 
@@ -198,7 +197,7 @@ def _take_over(view: View, changes: dict[str, object]) -> None:
     """Keep what a person changed in the browser; a place in the prompt goes into the address."""
     changes = {name: changes[name] for name in changes if name != "rests"}  # nobody chose it
     state.take_over(changes)
-    memory.keep_choices(SAMPLING, {name: changes[name] for name in UNSEEN if name in changes})
+    memory.keep_choices(WRITING, {name: changes[name] for name in UNSEEN if name in changes})
     if "at" in changes:
         at = changes["at"]
         in_prompt = isinstance(at, int) and 0 < at < len(view.ids)
@@ -212,14 +211,14 @@ def _place(growth: Growth) -> int | None:
     """The token of the whole text whose distribution is shown; None for the next one."""
     prompt, writing = growth.prompt, growth.writing
     after = state.value(settings.TOKEN.given(options=range(-1, len(prompt.ids))))
-    at = after + 1 if after >= 0 else memory.choices(SAMPLING, UNSEEN)["at"]
+    at = after + 1 if after >= 0 else memory.choices(WRITING, UNSEEN)["at"]
     n_all = len(prompt.ids) + len(writing.steps)
     return at if isinstance(at, int) and 0 < at < n_all else None
 
 
 def _show(view: View, growth: Growth, note: str) -> Shown:
     """The text in the browser; gives back the distribution beside it."""
-    at, averaged = _place(growth), memory.choices(SAMPLING, UNSEEN)["averaged"]
+    at, averaged = _place(growth), memory.choices(WRITING, UNSEEN)["averaged"]
     now = {**sampling_data(sliders(view)), "at": at, "averaged": averaged, "rests": 0}
     part, shown = growth.whole(at, now, note)
     component.show(part, on_change=lambda changes: _take_over(view, changes))
@@ -250,5 +249,5 @@ PAGE = Page(
     "from, and a bar to put that token instead. The same seed and settings give the same text.",
     render,
     needs=("decoder", "text", "vocabulary", "logits"),
-    opens_inspector=False,  # the writer fills a screen
+    opens_inspector=False,  # the text and its sliders fill a screen
 )

@@ -27,7 +27,7 @@ from viz.kit.parts.home import home_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
-from viz.kit.parts.sampling import WrittenText, sampling_part
+from viz.kit.parts.writing import WrittenText, writing_part
 from viz.kit.sampling import distribution_of
 from viz.kit.wire import Data, Option, Settings
 from viz.pages.lessons.by_hand import EXAMPLES
@@ -40,7 +40,7 @@ def attention_settings(**changes: object) -> Settings:
     return {**STATE, **changes}
 
 
-def writer_steps(n: int) -> list[Data]:
+def writing_steps(n: int) -> list[Data]:
     """Steps of a text of two prompt tokens."""
     return [
         {
@@ -73,8 +73,8 @@ def mask_editor() -> Part:
     return mask_editor_part(trace, "a key", trace.attention[1].site, 2, base, bars, settings)
 
 
-def writer_settings(**changes: object) -> Settings:
-    """Everything that is chosen in the writer, at its default."""
+def writing_settings(**changes: object) -> Settings:
+    """Everything that is chosen in the text that is written, at its default."""
     settings: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": 1.0, "min_p": 0.0}
     settings["order"] = ["temperature", "top_k", "top_p", "min_p"]
     return settings | {"at": None, "averaged": False, "rests": 0} | changes
@@ -83,14 +83,14 @@ def writer_settings(**changes: object) -> Settings:
 def written(n: int, key: str = "a key", *, is_running: bool = False, **changes: object) -> Part:
     """A text of two prompt tokens and `n` new ones, over a vocabulary of five."""
     tokens = ["Once", " upon", *n * [" a"]]
-    steps, marks = writer_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
+    steps, marks = writing_steps(n), {1: "from here on seed 0 → 5"} if n > 1 else {}
     text = WrittenText(tokens, steps, [math.nan, 0.5], marks, "L0 H0", is_running, "A note.")
     logits = np.arange(5, dtype=np.float32)
     shown = distribution_of(f"{key}-{n}", 2 + n, logits, list("abcde"))
-    return sampling_part(key, text, [shown], writer_settings(**changes))
+    return writing_part(key, text, [shown], writing_settings(**changes))
 
 
-def writer() -> Part:
+def writing() -> Part:
     """A text that is still written."""
     return written(2, is_running=True)
 
@@ -142,7 +142,7 @@ def circuit(**settings: object) -> Part:
 
 INSTRUMENTS = {
     "attention": attention,
-    "sampling": writer,
+    "writing": writing,
     "mask_editor": mask_editor,
     "rotation": rotation,
 }

@@ -24,8 +24,8 @@ from viz.kit.parts.attention import attention_part
 from viz.kit.parts.figure import figure_part
 from viz.kit.parts.forming import forming_part
 from viz.kit.parts.rotation import Rotation, rotation_part
-from viz.kit.parts.sampling import WrittenText, sampling_part
 from viz.kit.parts.sentence_box import sentence_part
+from viz.kit.parts.writing import WrittenText, writing_part
 from viz.kit.sampling import distribution_of
 
 # --- attention ------------------------------------------------------------------------------------
@@ -116,19 +116,19 @@ ORDER = np.argsort(-LOGITS, kind="stable")
 KEPT = 7
 
 
-def writer(drawn: int | None = None) -> Part:
+def writing(drawn: int | None = None) -> Part:
     """A distribution over forty tokens of which seven are kept."""
     tokens, before = ["Once", " upon", " a", " a"], [math.nan, 0.5]
-    text = WrittenText(tokens, made.writer_steps(2), before, {}, "L0 H0", False, "")
+    text = WrittenText(tokens, made.writing_steps(2), before, {}, "L0 H0", False, "")
     words = [f"w{i}" for i in range(len(LOGITS))]
     shown = distribution_of("a place", 4, LOGITS, words, drawn=drawn)
-    return sampling_part("a key", text, [shown], made.writer_settings(top_k=KEPT))
+    return writing_part("a key", text, [shown], made.writing_settings(top_k=KEPT))
 
 
 @cache
 def recorded() -> Part:
     """A text of six new tokens that nobody can be asked for more of."""
-    part = hl.open("stories", device="cpu")("Once upon a time").sampling_view(6, seed=7)
+    part = hl.open("stories", device="cpu")("Once upon a time").writing_view(6, seed=7)
     return replace(part, answers=None)
 
 
@@ -314,21 +314,21 @@ PARTS = {
         lambda gallery: expect(gallery.get_by_label("Move both")).to_be_disabled(),
         lambda: {"first": "50", "second": "0", "both": "50 and 0", "actual": None},
     ),
-    "sampling: the mass said is that of all that are kept": Row(
-        part(writer),
+    "writing: the mass said is that of all that are kept": Row(
+        part(writing),
         nothing,
         lambda: {
             "distribution": {"curve": mass_in_words()},
             "order": [["Temperature", "1.00"], ["Top-k", "7"], ["Top-p", "1.00"], ["Min-p", "off"]],
         },
     ),
-    "sampling: a token that was drawn stands below the likeliest": Row(
-        part(lambda: writer(int(ORDER[30]))),
+    "writing: a token that was drawn stands below the likeliest": Row(
+        part(lambda: writing(int(ORDER[30]))),
         nothing,
         lambda: {"rows": [{"label": f"w{i}"} for i in (*ORDER[:11], ORDER[30])]},
         at="distribution.bars",
     ),
-    "sampling: a step that is recorded follows the sliders": Row(
+    "writing: a step that is recorded follows the sliders": Row(
         part(recorded), hottest, likeliest, lambda: {"temperature": 3}
     ),
     "sentence_box: a text of two lines": Row(

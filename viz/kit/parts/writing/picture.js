@@ -4,14 +4,14 @@ import { matrix } from "../../maths.js";
 import { WEIGHTS } from "../../patterns.js";
 
 /** @import { Picture } from "../../figure.js" */
-/** @import { WriterData, WriterStep } from "./wire.js" */
+/** @import { WritingData, WritingStep } from "./wire.js" */
 
 export const NO_MAP =
   "Nothing is written yet. Each new token gets a row: what it attended to when drawn.";
 
 /**
- * @param {Pick<WriterData, "steps" | "axis" | "n_prompt">} text
- * @param {(step: WriterStep) => number[]} weightsOf those a step is shown with
+ * @param {Pick<WritingData, "steps" | "axis" | "n_prompt">} text
+ * @param {(step: WritingStep) => number[]} weightsOf those a step is shown with
  * @returns {Picture}
  */
 export function pictureOf({ steps, axis, n_prompt }, weightsOf) {
@@ -37,9 +37,9 @@ export function pictureOf({ steps, axis, n_prompt }, weightsOf) {
 }
 
 /**
- * What is saved of the writer; no map before a token is written.
+ * What is saved of the text; no map before a token is written.
  *
- * @param {import("../sampling.js").Writer} writer
+ * @param {import("../writing.js").Writing} writing
  * @returns {import("../../export.js").Saved}
  */
 export function shownOf({ text, says, distribution, map, heatMap, palette }) {

@@ -1,5 +1,5 @@
-// The writer: a text while it is written, the sliders it is drawn with, the distribution of the next
-// token or of a chosen one, and what was attended to.
+// A text while it is written, the sliders it is drawn with, the distribution of the next token or of a
+// chosen one, and what was attended to.
 
 import { floatsOf } from "../arrays.js";
 import { weightColors } from "../colors.js";
@@ -10,15 +10,15 @@ import { HeatMap } from "../marks/heatmap.js";
 import { Tokens } from "../marks/tokens.js";
 import { Instrument, partOf } from "../instrument.js";
 import { argmax } from "../measures.js";
-import { NO_MAP, pictureOf, shownOf } from "./sampling/picture.js";
-import { Distribution } from "./sampling/distribution.js";
-import { Feed } from "./sampling/feed.js";
-import { AllSliders } from "./sampling/sliders.js";
-import { beforeAnyStep, lookOf, stepInWords } from "./sampling/step.js";
+import { NO_MAP, pictureOf, shownOf } from "./writing/picture.js";
+import { Distribution } from "./writing/distribution.js";
+import { Feed } from "./writing/feed.js";
+import { AllSliders } from "./writing/sliders.js";
+import { beforeAnyStep, lookOf, stepInWords } from "./writing/step.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { SamplerSettings } from "../wire.js" */
-/** @import { Act, More, Question, ShownDistribution, WriterData, WriterStep } from "./sampling/wire.js" */
+/** @import { Act, More, Question, ShownDistribution, WritingData, WritingStep } from "./writing/wire.js" */
 
 const QUIET_MS = 60; // what is dragged acts soon
 const QUIET_FED_MS = 700; // it acts by the questions then; the page may hear of it later
@@ -26,8 +26,8 @@ const PATIENCE_MS = 500; // before a page that did not answer is run again
 const MAP_REST_MS = 600; // between two drawings of the map
 const MAP_HEIGHT = 130;
 
-/** @extends {Instrument<WriterData>} */
-export class Writer extends Instrument {
+/** @extends {Instrument<WritingData>} */
+export class Writing extends Instrument {
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
@@ -108,7 +108,7 @@ export class Writer extends Instrument {
     const map = html("section", attention, row, this.noMap, this.map);
     const saves = pictureMenu(() => shownOf(this), this.note);
     const panels = [written, sliders.node, distribution.node, map, distribution.left, saves];
-    return html("div", { class: "hl-writer" }, panels);
+    return html("div", { class: "hl-writing" }, panels);
   }
 
   /**
@@ -251,7 +251,7 @@ export class Writer extends Instrument {
     if (steps.length) this.#showMapSoon();
     this.map.hidden = !steps.length;
     this.noMap.hidden = steps.length > 0;
-    const drawn = `${key} writer ${steps.length} ${steps.length ? this.#at() : ""}`;
+    const drawn = `${key} writing ${steps.length} ${steps.length ? this.#at() : ""}`;
     await this.lifetime.busy(this.#takeDistribution());
     if (steps === this.data.steps) this.root.dataset.drawn = drawn;
   }
@@ -306,7 +306,7 @@ export class Writer extends Instrument {
   /**
    * The weights a step is shown with.
    *
-   * @param {WriterStep} step
+   * @param {WritingStep} step
    */
   #weights(step) {
     return this.settings.averaged ? step.mean : step.row;
@@ -393,4 +393,4 @@ export class Writer extends Instrument {
   }
 }
 
-export default partOf("sampling", Writer);
+export default partOf("writing", Writing);

@@ -1,4 +1,4 @@
-// What the writer is sent.
+// What is sent of a text while it is written.
 
 /** @import { Bounds, InstrumentData, PackedArray, SamplerSettings } from "../../wire.js" */
 
@@ -22,7 +22,7 @@
 /**
  * One new token, how it was drawn, and what the position before it attended to.
  *
- * @typedef {object} WriterStep
+ * @typedef {object} WritingStep
  * @property {number} token_id
  * @property {number} rank from 0
  * @property {number} before its predicted probability
@@ -54,16 +54,16 @@
  * newest. `rests` counts how often a text came to rest, or did not come: the page runs again.
  *
  * @typedef {SamplerSettings & {at: number | null, averaged: boolean, rests: number}}
- *   WriterSettings
+ *   WritingSettings
  */
 
 /**
- * @typedef {object} WriterFields
+ * @typedef {object} WritingFields
  * @property {string} head its name
  * @property {string[]} labels of the prompt and all new tokens
  * @property {string[]} axis the same, short and escaped for Plotly
  * @property {number} n_prompt
- * @property {WriterStep[]} steps
+ * @property {WritingStep[]} steps
  * @property {(number | null)[]} given the probability predicted for each token of the prompt
  * @property {Mark[]} marks
  * @property {boolean} running
@@ -74,10 +74,10 @@
  * @property {number} vocab_size
  * @property {SliderBounds} bounds
  * @property {number} slack a cut that rounding alone would move
- * @property {WriterSettings} settings
+ * @property {WritingSettings} settings
  */
 
-/** @typedef {InstrumentData & WriterFields} WriterData */
+/** @typedef {InstrumentData & WritingFields} WritingData */
 
 /**
  * What the browser asks between two runs of the page: how many new tokens it has, the sliders, and
@@ -92,7 +92,7 @@
  * @typedef {object} More
  * @property {string} key of the text, as in the data of the page
  * @property {number} known
- * @property {WriterStep[]} steps
+ * @property {WritingStep[]} steps
  * @property {string[]} labels of the new tokens
  * @property {string[]} axis
  * @property {Mark[]} marks

@@ -4,10 +4,10 @@ import { digits, html } from "../../dom.js";
 import { argmax } from "../../measures.js";
 
 /** @import { Token } from "../../marks/tokens.js" */
-/** @import { WriterData } from "./wire.js" */
+/** @import { WritingData } from "./wire.js" */
 
 /**
- * @param {WriterData} data
+ * @param {WritingData} data
  * @param {number} at the new token, from 0
  * @param {{averaged: boolean, weights: number[]}} attention what it is shown with
  * @returns {(Node | string)[]}
@@ -31,7 +31,7 @@ export function stepInWords(data, at, { averaged, weights }) {
 /**
  * What there is to say while no new token is shown: of one of the prompt, what was predicted.
  *
- * @param {WriterData} data
+ * @param {WritingData} data
  * @param {number | null} chosen
  */
 export function beforeAnyStep({ given }, chosen) {
@@ -43,7 +43,7 @@ export function beforeAnyStep({ given }, chosen) {
 /**
  * How a token of the text looks at a step.
  *
- * @param {WriterData} data
+ * @param {WritingData} data
  * @param {number} i
  * @param {{at: number, n_dropped: number, weights: number[]} | undefined} step
  * @param {(weight: number) => string} colorOf

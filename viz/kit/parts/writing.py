@@ -1,4 +1,4 @@
-"""What the writer is sent: a text and how it came about, and the distribution that is shown."""
+"""A text while it is written, and the distribution that is shown, as the browser is sent them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class WrittenText:
     note: str
 
 
-def sampling_part(
+def writing_part(
     key: str,
     text: WrittenText,
     shown: Sequence[Distribution],
@@ -62,7 +62,7 @@ def sampling_part(
         **limits_data(),
     }
     arrays = {"logits": np.stack([one.logits for one in shown])}
-    return Part("sampling", spec, settings, arrays, {"logits": 1}, answers)
+    return Part("writing", spec, settings, arrays, {"logits": 1}, answers)
 
 
 def marks_data(marks: dict[int, str]) -> list[Data]:

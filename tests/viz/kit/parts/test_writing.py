@@ -1,4 +1,4 @@
-"""Protects the writer from its own delays: a map that is drawn late is not of another text."""
+"""Protects a text on screen from its own delays: a late map is not of another text."""
 
 from typing import Any
 
