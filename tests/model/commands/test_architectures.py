@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.commands import check, evaluate, generate, trace, train
+from model.commands import check, evaluate, trace, train
 from model.decoding.translation import target_text, translated
 from model.sources import checkpoint
 from model.training import scores
@@ -70,20 +70,6 @@ def line(command: Command, *words: object) -> str:
     result = command(*words)
     assert (result.code, len(result.err)) == (2, 1)
     return result.err[0]
-
-
-def test_a_source_is_translated(folders: dict[str, Path], command: Command) -> None:
-    folder = folders["encoder_decoder"]
-    loaded = checkpoint.load(folder)
-    for width in (1, 3):
-        ids = translated(loaded.model, loaded.tokenizer, "the cat", beam_width=width)
-        way = ("--greedy",) if width == 1 else ("--beam-width", 3, "--length-penalty", 1)
-        options = ("--checkpoint", folder, "--prompt", "the cat", "--max-new-tokens", 22)
-        result = command(generate, *options, *way)
-        assert result.out[:-1] == target_text(loaded.tokenizer, ids).splitlines()
-        assert result.answer["new_tokens"] == len(ids)
-    sampled = command(generate, "--checkpoint", folder, "--prompt", "cat", "--seed", 3).answer
-    assert sampled["seed"] == 3
 
 
 def test_blanks_and_pictures_are_scored(

@@ -7,11 +7,14 @@ import shlex
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 from importlib import import_module
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from headlight.__main__ import main as headlight
 from model import commands
 from model.__main__ import main
 from model.commands import COMMANDS
@@ -65,30 +68,32 @@ def test_help_does_not_import_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("main", "words"),
     [
-        ["model", "check", "--text", "日本 →", "--checkpoint"],
-        ["model", "generate", "--prompt", "日本 →", "--checkpoint"],
-        ["headlight", "check", "--text", "日本 →"],
+        (main, ["check", "--text", "日本 →", "--checkpoint"]),
+        (main, ["generate", "--prompt", "日本 →", "--checkpoint"]),
+        (headlight, ["check", "--text", "日本 →"]),
     ],
     ids=["check", "generate", "headlight"],
 )
-def test_what_is_printed_is_utf_8_whatever_the_locale(words: list[str], tmp_path: Path) -> None:
+def test_what_is_printed_is_utf_8_whatever_the_locale(
+    main: Callable[[list[str]], None],
+    words: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A command did its work and then had no letter for ᵀ."""
-    done = printed_in_cp1252(*words, str(tiny_checkpoint(tmp_path / "mine")))
-    assert done.returncode == 0, done.stderr
-    *lines, last = done.stdout.decode("utf-8").splitlines()
+    printed = TextIOWrapper(BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", printed)
+    main([*words, str(tiny_checkpoint(tmp_path / "mine"))])
+    *lines, last = printed.buffer.getvalue().decode("utf-8").splitlines()
     assert json.loads(last) and re.search("日本 →|ᵀ", "\n".join(lines))
 
 
 def test_so_is_the_line_of_a_mistake() -> None:
-    done = printed_in_cp1252("headlight", "check", "日本")
+    """Of the program itself, where what is printed is said to be in Windows' own letters."""
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    program = [sys.executable, "-m", "headlight", "check", "日本"]
+    done = subprocess.run(program, cwd=ROOT, env=environment, capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.decode("utf-8").startswith("error: '日本'")
-
-
-def printed_in_cp1252(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """A program as it runs where what is printed is said to be in Windows' own letters."""
-    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
-    program = [sys.executable, "-m", *words]
-    return subprocess.run(program, cwd=ROOT, env=environment, capture_output=True)
