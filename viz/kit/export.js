@@ -22,6 +22,7 @@ const SCALE = 2; // PNG pixels for each pixel on screen
 const LETTER = 0.53; // average width of a letter by its height
 const HATCH = 8; // pixels from a stroke to the next
 const NONE = "rgba(0, 0, 0, 0)";
+const MOST_OF_FONTS = 2 ** 20; // bytes of the page's own fonts in a picture
 // What a style sheet says of a drawing; outside of the page there is none.
 const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
 const WRITTEN = ["font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
@@ -95,6 +96,7 @@ function asSvg(picture) {
  * @returns {Promise<Blob>}
  */
 async function asPng(picture) {
+  picture.prepend(svg("style", null, await fontsOf(picture)));
   const image = new Image();
   const text = new XMLSerializer().serializeToString(picture);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -106,6 +108,74 @@ async function asPng(picture) {
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   if (!blob) throw new Error("the picture is too large for this browser; save SVG");
   return blob;
+}
+
+/**
+ * Rules for the page's own fonts that a picture is written in, with their files, since as an image it
+ * loads none. What has no room, or is not to be had, is written in another font, as wide as on screen.
+ *
+ * @param {SVGSVGElement} picture
+ */
+async function fontsOf(picture) {
+  const families = [picture, ...picture.querySelectorAll("[font-family]")].map(familyOf);
+  const faces = [...document.styleSheets].flatMap(facesOf);
+  let [rules, room] = ["", MOST_OF_FONTS];
+  for (const { family, style, address } of faces) {
+    if (!families.includes(family) || style.getPropertyValue("font-style") === "italic") continue;
+    const answer = await fetch(address).catch(() => null);
+    const file = answer?.ok ? await answer.blob() : null;
+    if (!file || file.size > room) continue;
+    room -= file.size;
+    const weight = style.getPropertyValue("font-weight") || "normal";
+    const range = style.getPropertyValue("unicode-range") || "U+0-10FFFF";
+    rules += `@font-face{font-family:"${family}";font-weight:${weight};unicode-range:${range};src:url("${await within(file)}")}`;
+  }
+  return rules;
+}
+
+/**
+ * The fonts that a style sheet of ours brings along; of others' nothing can be read.
+ *
+ * @param {CSSStyleSheet} sheet
+ */
+function facesOf(sheet) {
+  const isOthers = sheet.href && new URL(sheet.href).origin !== location.origin;
+  const rules = isOthers ? [] : [...sheet.cssRules].filter((one) => one instanceof CSSFontFaceRule);
+  return rules.flatMap(({ style }) => {
+    const [, file] = style.getPropertyValue("src").match(/url\("?(.*?)"?\)/) ?? [];
+    const address = file && new URL(file, sheet.href ?? document.baseURI).href;
+    const family = unquoted(style.getPropertyValue("font-family"));
+    return address ? [{ family, style, address }] : [];
+  });
+}
+
+/**
+ * The first font that words are to be written in.
+ *
+ * @param {Element} node
+ */
+function familyOf(node) {
+  return unquoted((node.getAttribute("font-family") ?? "").split(",")[0]);
+}
+
+/** @param {string} name */
+function unquoted(name) {
+  return name.trim().replace(/^["']|["']$/g, "");
+}
+
+/**
+ * A file as an address that holds all of it.
+ *
+ * @param {Blob} file
+ * @returns {Promise<string>}
+ */
+function within(file) {
+  const reader = new FileReader();
+  return new Promise((resolve, reject) => {
+    reader.onload = () => resolve(/** @type {string} */ (reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }
 
 /** @param {Element} drawing */
@@ -172,14 +242,17 @@ function wrapped(words, letters) {
  * What stands in an element, boxes, words and drawings, as one drawing of its size.
  *
  * @param {Element} host
+ * @param {string} [leftOut] what is not drawn, nor what stands in it
  */
-export function drawingOf(host) {
+export function drawingOf(host, leftOut) {
   const { left, top, width, height } = host.getBoundingClientRect();
   const picture = svg("svg", { width, height, viewBox: `${left} ${top} ${width} ${height}` });
   for (const node of [host, ...host.querySelectorAll("*")]) {
     const isSeen = node.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     if (!isSeen || node.parentElement?.closest("svg")) continue;
+    if (leftOut && node.closest(leftOut)) continue;
     if (node instanceof SVGSVGElement) picture.append(copied(node));
+    else if (node instanceof HTMLCanvasElement) picture.append(imageOf(node));
     else picture.append(...boxesOf(node), ...wordsOf(node));
   }
   return picture;
@@ -201,6 +274,18 @@ function copied(node) {
   const { left: x, top: y, width, height } = node.getBoundingClientRect();
   setAll(copy, { x, y, width, height });
   return copy;
+}
+
+/**
+ * What is painted on a canvas, where it stands.
+ *
+ * @param {HTMLCanvasElement} node
+ */
+function imageOf(node) {
+  const { left: x, top: y, width, height } = node.getBoundingClientRect();
+  const style = `image-rendering: ${getComputedStyle(node).imageRendering}`;
+  const box = { x, y, width, height, preserveAspectRatio: "none" };
+  return svg("image", { ...box, href: node.toDataURL(), style });
 }
 
 /**
@@ -278,7 +363,7 @@ function wordsOf(node) {
  *
  * @param {Text} piece
  */
-export function linesOf(piece) {
+function linesOf(piece) {
   /** @type {{text: string, x: number, y: number, right: number}[]} */
   const lines = [];
   const range = document.createRange();

@@ -59,6 +59,21 @@ def test_a_part_is_saved_with_its_words(
     assert [word for word in words if word not in said] == []
 
 
+def test_home_is_saved_as_it_stands(gallery: Gallery) -> None:
+    """Its words as text, its flow as an image; what answers the hand alone is left out."""
+    gallery.show(made.home())
+    gallery.get_by_text("Share", exact=True).click()
+    drawn = picture(gallery, "home")
+    said = " ".join(drawn.itertext())
+    assert [
+        word for word in ("Headlight · Home", "layer 1", "Next token") if word not in said
+    ] == []
+    assert [word for word in ("Generate", "Temperature", "Share", "PNG") if word in said] == []
+    assert any(
+        one.get("href", "").startswith("data:image/png") for one in drawn.iter(f"{SVG}image")
+    )
+
+
 def test_words_are_saved_in_the_shades_they_stand_in(gallery: Gallery) -> None:
     """Of One token: a box for each, in its colour, with its label and number as text."""
     gallery.show(made_up.attention(attention="source.attn", view="sentence", token=3))

@@ -90,7 +90,7 @@ export class Home {
     });
     this.axis = new Axis((at) => (this.letGo(), this.pager.follow(), this.film.seek(at)));
     this.pager = new Pager(this);
-    const share = new Share(el, this.large, this.lifetime).node;
+    const share = new Share(this).node;
     this.foot = new Foot(() => this.toggle(), model, share);
     this.screen = new Screen(this);
     const parts = [this.screen.node, this.foot.node, this.next.node];

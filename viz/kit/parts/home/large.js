@@ -1,7 +1,8 @@
 // One head, large: it grows out of its small map into a heat map. A click keeps it, a second one opens
 // its own page.
 
-import { digits, html, wordsIn } from "../../dom.js";
+import { digits, html, setAll, wordsIn } from "../../dom.js";
+import { drawingOf } from "../../export.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { matrix } from "../../maths.js";
 import { COMES_LATER, WEIGHTS, pictured } from "../../patterns.js";
@@ -163,14 +164,14 @@ export class Large {
     return this.node.hidden ? null : { ...wordsIn({ title: this.title }), map: this.map.read() };
   }
 
-  /** The map as an image; null where no head is large. */
-  async image() {
-    if (this.node.hidden) return null;
-    const image = new Image();
-    const text = new XMLSerializer().serializeToString(await this.map.drawing());
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-    await image.decode();
-    return image;
+  /** Its frame, where it stands, with the map in it. */
+  async drawing() {
+    const picture = drawingOf(this.node, ".hl-home-large > div, .hl-home-open, button");
+    const map = await this.map.drawing();
+    const { left: x, top: y, width, height } = this.map.chart.getBoundingClientRect();
+    setAll(map, { x, y, width, height });
+    picture.append(map);
+    return picture;
   }
 
   pin() {
