@@ -21,14 +21,6 @@ from viz.kit.wire import Data, Settings
 LARGEST_NEW_SEED = 9999
 AT_ONCE = 20  # tokens, where no page says how many
 MORE_SECONDS = 0.03  # how long to write for one question of the browser
-NAMES = {
-    "temperature": "temperature",
-    "top_k": "top-k",
-    "top_p": "top-p",
-    "min_p": "min-p",
-    "order": "order",
-    "seed": "seed",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,12 +260,17 @@ def marks_of(course: Course, n_steps: int) -> dict[int, str]:
 def _said(change: Change, before: Sampling) -> str:
     """One change of the settings, in words."""
     was, now = _value(getattr(before, change.name)), _value(change.value)
-    return f"{NAMES[change.name]} {was} → {now}"
+    return f"{_name(change.name)} {was} → {now}"
+
+
+def _name(setting: str) -> str:
+    """What a setting is called in a sentence: top-p."""
+    return setting.replace("_", "-")
 
 
 def _value(value: object) -> str:
     if value is None:
         return "all"
     if isinstance(value, tuple):
-        return ", ".join(NAMES[name] for name in value)
+        return ", ".join(map(_name, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -10,6 +10,19 @@
 const MOST_IDS = 2 ** 21; // behind 32 bits, all of it a whole number in float64
 
 /**
+ * How a token is drawn, out of all that is chosen.
+ *
+ * @param {Record<string, any>} settings
+ * @param {StepName[]} [order] the steps that are taken
+ * @returns {SamplerSettings}
+ */
+export function samplingOf(settings, order = settings.order) {
+  /** @type {any} */
+  const steps = Object.fromEntries(order.map((name) => [name, settings[name]]));
+  return { ...steps, order };
+}
+
+/**
  * Token ids from most to least likely; of equals the lower id first.
  *
  * A browser sorts bare numbers ten times as fast as by a function of ours, so each is its logit's bits,

@@ -6,6 +6,8 @@ import { html, inputOf, slider, wordsOf } from "./dom.js";
 
 /** @type {Record<StepName, string>} */
 export const NAMES = { temperature: "Temperature", top_k: "Top-k", top_p: "Top-p", min_p: "Min-p" };
+/** Those that are always in sight. @type {StepName[]} */
+export const SIMPLE = ["temperature", "top_p"];
 const STEP_FACTORS = [1, 1.5, 2, 3, 4, 5, 7]; // of the powers of ten, for top-k
 
 /**

@@ -69,6 +69,8 @@
 
 /** @typedef {"temperature" | "top_k" | "top_p" | "min_p"} StepName */
 
+/** Where the sliders end; that of top-k at the vocabulary's size. @typedef {Record<Exclude<StepName, "top_k">, Bounds>} SliderBounds */
+
 /**
  * One of several things to choose from.
  *

@@ -10,6 +10,7 @@ import { HeatMap } from "../marks/heatmap.js";
 import { Tokens } from "../marks/tokens.js";
 import { Instrument, partOf } from "../instrument.js";
 import { argmax } from "../measures.js";
+import { samplingOf } from "../sampling.js";
 import { NO_MAP, pictureOf, shownOf } from "./writing/picture.js";
 import { Distribution } from "./writing/distribution.js";
 import { Feed } from "./writing/feed.js";
@@ -143,9 +144,8 @@ export class Writing extends Instrument {
    * @returns {Question}
    */
   #question(known) {
-    const { temperature, top_k, top_p, min_p, order, at } = this.settings;
-    const settings = { temperature, top_k, top_p, min_p, order };
-    return { known: known ?? this.data.steps.length, settings, at };
+    const settings = samplingOf(this.settings);
+    return { known: known ?? this.data.steps.length, settings, at: this.settings.at };
   }
 
   /**
@@ -282,10 +282,9 @@ export class Writing extends Instrument {
   }
 
   #showSliders() {
-    const { temperature, top_k, top_p, min_p, order } = this.settings;
     const { bounds, vocab_size, greedy } = this.data;
-    const now = { temperature, top_k, top_p, min_p, order };
-    this.sliders.show(now, bounds, { vocabulary: vocab_size, isFixed: greedy });
+    const more = { vocabulary: vocab_size, isFixed: greedy };
+    this.sliders.show(samplingOf(this.settings), bounds, more);
   }
 
   #showDistribution() {

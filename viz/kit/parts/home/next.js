@@ -2,8 +2,8 @@
 
 import { button, html } from "../../dom.js";
 import { TokenBars } from "../../marks/bars.js";
-import { barsAt } from "../../sampling.js";
-import { Sliders } from "../../sliders.js";
+import { barsAt, samplingOf } from "../../sampling.js";
+import { SIMPLE, Sliders } from "../../sliders.js";
 import { percent, quoted } from "./caption.js";
 import { NEEDLE } from "./chance.js";
 import { goalOf } from "./goals.js";
@@ -12,9 +12,6 @@ import { N_NEXT } from "./layout.js";
 /** @import { Flow } from "./layout.js" */
 /** @import { HomeSpec } from "./numbers.js" */
 /** @import { Scene } from "./scene.js" */
-
-/** @type {import("../../wire.js").StepName[]} */
-export const FILTERS = ["temperature", "top_p"];
 
 /**
  * @typedef {object} Actions
@@ -48,7 +45,7 @@ export class Next {
    * @param {HomeSpec} spec
    * @param {Record<string, any>} settings
    */
-  build(spec, { temperature, top_p }) {
+  build(spec, settings) {
     const { title, isSampled, canChoose, gives } = goalOf(spec);
     this.node.setAttribute("aria-label", title);
     this.bars.node.hidden = gives !== null;
@@ -57,7 +54,7 @@ export class Next {
     this.node.classList.toggle("hl-unfiltered", !isSampled);
     this.buttons.hidden = !canChoose; // else it is all written: the timeline plays it
     this.#canChoose = canChoose;
-    this.sliders.show({ temperature, top_p, order: FILTERS }, spec.bounds);
+    this.sliders.show(samplingOf(settings, SIMPLE), spec.bounds);
   }
 
   /**

@@ -3,7 +3,7 @@
 
 import { same } from "../../conversation.js";
 import { button, html } from "../../dom.js";
-import { NAMES, Sliders } from "../../sliders.js";
+import { NAMES, SIMPLE, Sliders } from "../../sliders.js";
 
 /** @import { Chosen, More } from "../../sliders.js" */
 /** @import { Bounds, SamplerSettings, StepName } from "../../wire.js" */
@@ -12,7 +12,6 @@ const BY_ORDER =
   "Applied from top to bottom, from the next token on. Min-p removes tokens below that share of the " +
   "most likely one’s probability.";
 const MORE = "Top-k, min-p, order";
-const SIMPLE = ["temperature", "top_p"]; // always in sight
 const GREEDY = "Greedy takes the most likely token: the sliders change nothing.";
 
 export class AllSliders extends Sliders {

@@ -1,8 +1,6 @@
 // What is sent of a text while it is written.
 
-/** @import { Bounds, InstrumentData, PackedArray, SamplerSettings } from "../../wire.js" */
-
-/** @typedef {{temperature: Bounds, top_p: Bounds, min_p: Bounds}} SliderBounds */
+/** @import { InstrumentData, PackedArray, SamplerSettings, SliderBounds } from "../../wire.js" */
 
 /**
  * What comes, or came, as one token of a text. `sampling` is what a written token was drawn with;
