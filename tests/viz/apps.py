@@ -20,6 +20,7 @@ from model.work import Work
 from tests.model.builders import GROUPED
 from tests.viz.builders import numbers
 from viz.frame import gradual, notices, state
+from viz.live import store
 
 # At each run AppTest asks every installed package for components, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -175,21 +176,20 @@ def lines(app: AppTest, kind: str) -> list[str]:
 
 
 def the_map(app: AppTest) -> dict:
-    """What the browser is sent of the map above the page."""
+    """What the browser is sent of the map above the page, and the probabilities of its tokens."""
     sent = [
         json.loads(element.proto.json)
         for element in app.get("bidi_component")
         if element.proto.component_name == "headlight_control"
     ]
-    (spec,) = (data["spec"] for data in sent if data.get("part") == "strip")
-    return spec
+    (told,) = (data for data in sent if data.get("part") == "strip")
+    return told["spec"] | {"given": store.array(told["arrays"]["given"]["id"])}
 
 
 def strip(app: AppTest) -> list[tuple[str, float]]:
     """Label and probability of each token in the map; NaN for the first."""
-    tokens = the_map(app)["tokens"][0]
-    given = [np.nan if value is None else value for value in tokens["given"]]
-    return list(zip(tokens["labels"], given, strict=True))
+    found = the_map(app)
+    return list(zip(found["tokens"][0]["labels"], found["given"].tolist(), strict=True))
 
 
 def z(trace: dict) -> np.ndarray:

@@ -59,7 +59,6 @@ def show(
     `chosen` is what is chosen in it now, where that is not what the part was made with.
     """
     key = key or part.name
-    store.share(part.by_id)
 
     def keep_differing() -> None:
         st.session_state[DIFFERING] = list(st.session_state[key].differing or [])
@@ -68,7 +67,7 @@ def show(
         key=key,
         data=_told(key, part, chosen),
         on_sent_change=_taking_over(key, on_change),
-        on_lost_change=unbroken(on_lost),  # to be run again shares its arrays again
+        on_lost_change=unbroken(on_lost),
         on_differing_change=unbroken(keep_differing),
     )
 
@@ -77,8 +76,12 @@ def show_small(
     key: str, part: Part, *, on_change: Callable[[Settings], None] = lambda _: None
 ) -> None:
     """Show a part that a person types or chooses in, beside any other part."""
-    data = _told(key, part, None)
-    _control(key=key, data=data, on_sent_change=_taking_over(key, on_change))
+    _control(
+        key=key,
+        data=_told(key, part, None),
+        on_sent_change=_taking_over(key, on_change),
+        on_lost_change=unbroken(lambda: None),
+    )
 
 
 def _taking_over(key: str, on_change: Callable[[Settings], None]) -> Callable[[], None]:
@@ -101,7 +104,8 @@ def _taken() -> dict[str, dict[str, Any]]:
 
 
 def _told(key: str, part: Part, chosen: Settings | None) -> Data:
-    """What a part is told, with the turn that Python has taken over."""
+    """What a part is told, with the turn that Python has taken over; its arrays may be loaded."""
+    store.share(part.by_id)  # anew in each run of the page: what was lost is there again
     told = part.told if chosen is None else {**part.told, "settings": chosen}
     acked = _taken().get(key, {}).get("turn", 0)
     asks = part.answers and store.offer(part.answers)

@@ -1,11 +1,9 @@
 // The model at a glance, in one line above every page: Home's small maps, and each part is a way to the
-// page that is about it. It is drawn of what Python says at once, and asks for nothing more.
+// page that is about it. What was drawn stays until the arrays of another run are there.
 
-import { bytesOf } from "../arrays.js";
-import { MASKED, tileWeight } from "../atlas.js";
-import { dressed, watchTheme } from "../colors.js";
+import { same } from "../conversation.js";
 import { equals, html, wordsIn } from "../dom.js";
-import { Lifetime } from "../lifetime.js";
+import { Instrument, partOf } from "../instrument.js";
 import { Tokens, dress, readToken } from "../marks/tokens.js";
 import { nameOf } from "./home/axis.js";
 import { N_COLUMNS } from "./home/layout.js";
@@ -15,84 +13,82 @@ import { picturesOf } from "./home/pictures.js";
 
 const SIZE = 44; // pixels of a map, twice as many as it has on screen
 
-/** @typedef {import("./home/numbers.js").HomeSpec & Record<string, any>} StripSpec see strip.py */
+/** @import { InstrumentData } from "../wire.js" */
 
-export default {
-  /** @param {{model: import("../model.js").Model, el: HTMLElement, signal: AbortSignal}} shown */
-  render({ model, el, signal }) {
-    const draw = () => {
-      const focused = el.querySelector(":focus")?.getAttribute("data-part");
-      const palette = dressed(el, /** @type {any} */ (model.get("themes")));
-      const strip = new Strip(/** @type {StripSpec} */ (model.get("spec")), palette);
-      el.replaceChildren(strip.node);
-      const isIn = focused && el.querySelector(`[data-part="${CSS.escape(focused)}"]`);
-      if (isIn instanceof HTMLElement) isIn.focus();
-      bring();
-    };
-    // What has no room scrolls: the part that the page is about is in sight.
-    const bring = () => {
-      const [nav, lit] = [el.firstElementChild, el.querySelector("[aria-current]")];
-      const [right, most] = [lit, nav].map((one) => one?.getBoundingClientRect().right ?? 0);
-      if (nav && right > most) nav.scrollLeft += right - most;
-    };
-    for (const name of /** @type {const} */ (["spec", "themes"])) model.on(name, draw, signal);
-    const lifetime = new Lifetime(signal, el);
-    watchTheme(lifetime, draw);
-    lifetime.watchSize(el, bring);
-    draw();
-    return { read: () => read(el) };
-  },
-};
+/** @typedef {InstrumentData & import("./home/numbers.js").HomeSpec & Record<string, any>} StripSpec see strip.py */
 
-/**
- * What is on screen: the parts, where each leads and which one it is about, and the tokens.
- *
- * @param {HTMLElement} el
- */
-function read(el) {
-  /** @type {NodeListOf<HTMLElement>} */
-  const parts = el.querySelectorAll(".hl-part");
-  /** @type {NodeListOf<HTMLElement>} */
-  const tokens = el.querySelectorAll(".hl-token");
-  return {
-    parts: Array.from(parts, (part) => ({
-      ...wordsIn({ name: part }),
-      ...{ title: part.title, to: part.getAttribute("href"), isLit: part.ariaCurrent === "true" },
-    })),
-    tokens: Array.from(tokens, readToken),
-  };
-}
+/** @extends {Instrument<StripSpec>} */
+class Strip extends Instrument {
+  /** @override */
+  static needs = ["pattern", "mask", "embed", "positions", "given"];
+  /** What it was drawn of: a run of the page that says the same again draws nothing. @type {unknown[]} */
+  #shown = [];
+  /** @type {Run} */
+  run;
+  /** @type {ReturnType<typeof picturesOf>} */
+  pictures;
 
-class Strip {
-  /**
-   * @param {StripSpec} spec
-   * @param {import("../wire.js").Palette} palette
-   */
-  constructor(spec, palette) {
-    this.spec = spec;
-    this.palette = palette;
-    const bytes = bytesOf(spec.maps.bdata);
-    const pattern = Float32Array.from(bytes, tileWeight);
-    const mask = bytes.map((byte) => Number(byte !== MASKED));
-    const [embed, positions] = [spec.embed, spec.positions].map(
-      ({ bdata }) => new Int8Array(bytesOf(bdata).buffer),
-    );
+  /** @param {import("../instrument.js").Place} place */
+  constructor(place) {
+    super(place);
+    this.lifetime.watchSize(this.root, () => this.#bring());
+  }
+
+  /** @override */
+  redraw() {
+    const { root, data, palette } = this;
+    const shown = [data, this.model.get("arrays"), palette];
+    if (same(this.#shown, shown)) return;
+    this.#shown = shown;
+    const values = Object.entries(this.arrays).map(([name, array]) => [name, array.values]);
     const none = new Float32Array(1);
-    this.run = new Run(spec, { pattern, mask, embed, positions, norms: none, ffn: none });
+    this.run = new Run(data, { ...Object.fromEntries(values), norms: none, ffn: none });
     this.pictures = picturesOf(this.run, palette);
-    const parts = spec.bands.flatMap((_, band) => this.#band(band));
-    const best = spec.best && dress(html("span"), looks(spec.best, "most likely"));
-    if (spec.ways.called) parts.push(this.#part("end", spec.ways.called, best));
+    const focused = root.querySelector(":focus")?.getAttribute("data-part");
+    root.replaceChildren(this.#line());
+    const isIn = focused && root.querySelector(`[data-part="${CSS.escape(focused)}"]`);
+    if (isIn instanceof HTMLElement) isIn.focus();
+    this.#bring();
+  }
+
+  /** What has no room scrolls: the part that the page is about is in sight. */
+  #bring() {
+    const [nav, lit] = [this.root.firstElementChild, this.root.querySelector("[aria-current]")];
+    const [right, most] = [lit, nav].map((one) => one?.getBoundingClientRect().right ?? 0);
+    if (nav && right > most) nav.scrollLeft += right - most;
+  }
+
+  #line() {
+    const { data } = this;
+    const parts = data.bands.flatMap((_, band) => this.#band(band));
+    const best = data.best && dress(html("span"), looks(data.best, "most likely"));
+    if (data.ways.called) parts.push(this.#part("end", data.ways.called, best));
     const given = { class: "hl-line", "aria-label": "Map of the model", onkeydown: step };
-    this.node = html("nav", given, parts);
-    const layers = [...this.node.querySelectorAll("a[data-layer]")];
+    const node = html("nav", given, parts);
+    const layers = [...node.querySelectorAll("a[data-layer]")];
     const first = layers.find((layer) => layer.ariaCurrent) ?? layers[0];
     first.setAttribute("tabindex", "0"); // one stop of the tab key for all
+    return node;
+  }
+
+  /** What is on screen: the parts, where each leads and which one it is about, and the tokens. */
+  read() {
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = this.root.querySelectorAll(".hl-part");
+    /** @type {NodeListOf<HTMLElement>} */
+    const tokens = this.root.querySelectorAll(".hl-token");
+    return {
+      parts: Array.from(parts, (part) => ({
+        ...wordsIn({ name: part }),
+        ...{ title: part.title, to: part.getAttribute("href"), isLit: part.ariaCurrent === "true" },
+      })),
+      tokens: Array.from(tokens, readToken),
+    };
   }
 
   /** @param {number} band */
   #band(band) {
-    const { bands, columns, ways, has_positions, position } = this.spec;
+    const { bands, columns, ways, has_positions, position } = this.data;
     const above = has_positions ? this.#vectors("positions", band) : html("small", null, position);
     return [
       this.#tokens(band, bands.length > 1 ? `${bands[band].name} ` : ""),
@@ -112,7 +108,7 @@ class Strip {
    * @param {import("../dom.js").Attributes} [more]
    */
   #part(part, name, above, more = {}) {
-    const { ways, lit } = this.spec;
+    const { ways, lit } = this.data;
     const { [part]: page } = ways;
     const inside = [html("span", { class: "hl-part-drawn" }, above), html("span", null, name)];
     const to = page && {
@@ -130,12 +126,13 @@ class Strip {
    * @param {string} of which text, where there are several
    */
   #tokens(band, of) {
-    const { told, tokens } = this.spec;
-    const { called, labels, given, legend } = tokens[band];
+    const { told, tokens } = this.data;
+    const { called, labels, is_given, legend } = tokens[band];
+    const given = this.arrays.given.values;
     const row = new Tokens("hl-strip", "Tokens");
     row.show(
       labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
-        looks({ label, given: given?.[i] }, given && `token ${i}`),
+        looks({ label, given: is_given ? given[i] : NaN }, is_given && `token ${i}`),
       ),
     );
     const named = this.#part("tokens", `${of}${called}`, null);
@@ -169,7 +166,7 @@ class Strip {
    * @param {number} band
    */
   #vectors(name, band) {
-    const { from, to } = this.spec.bands[band];
+    const { from, to } = this.data.bands[band];
     const [picture, width] = [this.pictures[name], 2 * N_COLUMNS];
     return this.#drawn(width, (context) =>
       context.drawImage(picture, 0, from, N_COLUMNS, to - from, 0, 0, width, SIZE),
@@ -182,7 +179,7 @@ class Strip {
    * @param {number} i
    */
   #layer(i) {
-    const { columns, n_heads, ways, lit, layer: chosen } = this.spec;
+    const { columns, n_heads, ways, lit, layer: chosen } = this.data;
     const { title, layer, group } = columns[i];
     const { run, palette, pictures } = this;
     const map = this.#drawn(SIZE, (context) => {
@@ -194,7 +191,7 @@ class Strip {
     const name = `${title}${title ? "layer" : "Layer"} ${layer}`;
     const changes = `attention=${group}&layer=${layer}`;
     const is = chosen === `${group}.${layer}`;
-    const number = nameOf(columns[i], this.spec).replace("layer ", "").replace("cross ", "×");
+    const number = nameOf(columns[i], this.data).replace("layer ", "").replace("cross ", "×");
     return this.#part("layer", number, map, {
       ...{ "aria-label": name, "data-part": changes, "data-layer": "", tabindex: "-1" },
       title: `${name}: the mean of its ${n_heads[i]} heads. ${ways.layer}`,
@@ -225,10 +222,12 @@ function step(event) {
 /**
  * A token, underlined by a probability where one is known.
  *
- * @param {{label: string, given: number | null}} token
- * @param {string | null} about nothing: none is predicted here
+ * @param {{label: string, given: number}} token
+ * @param {string | false} about nothing: none is predicted here
  */
 function looks({ label, given }, about) {
-  const title = about && `${about}: ${given === null ? "nothing before it" : `p ${equals(given)}`}`;
-  return { label, title: title ?? "", share: given ?? 0 };
+  const words = Number.isNaN(given) ? "nothing before it" : `p ${equals(given)}`;
+  return { label, title: about ? `${about}: ${words}` : "", share: given || 0 };
 }
+
+export default partOf("strip", Strip);

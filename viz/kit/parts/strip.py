@@ -8,8 +8,7 @@ import numpy as np
 from model.trace import Stream, Trace
 from viz.kit.part import Part
 from viz.kit.parts.home import Picture, bands_of, first_vectors
-from viz.kit.tiles import tile_bytes
-from viz.kit.wire import finite, packed, stream_labels
+from viz.kit.wire import finite, stream_labels
 from viz.labels import signs
 
 IN_LAYERS = {"rope": "RoPE", "alibi": "ALiBi", "none": "none"}  # where nothing is added before
@@ -26,21 +25,28 @@ def strip_part(
     """
     picture = Picture(trace, bands_of(trace, -1, ROWS, has_picture=False))
     about, vectors = picture.about({}, ""), first_vectors(picture)
+    pattern, mask = picture.squares()
+    n_heads = np.array([record.n_heads for record in trace.attention])
     spec = {
         **about,
         "columns": [{**column, "n_heads": 1} for column in about["columns"]],
-        "n_heads": [record.n_heads for record in trace.attention],
+        "n_heads": n_heads.tolist(),
         "asked": picture.n - 1,
         "tokens": [
-            _tokens(stream, given if stream is trace.main else None) for stream in trace.streams
+            _tokens(stream, is_given=given is not None and stream is trace.main)
+            for stream in trace.streams
         ],
         "has_positions": bool(vectors["positions"].any()),
         "position": IN_LAYERS.get(trace.facts.position or "", ""),
         "best": best and {"label": best[0], "given": finite(best[1])},
-        "maps": packed(_maps(picture)),
-        **{name: packed(_signed(of)) for name, of in vectors.items()},
     }
-    return Part("strip", spec, {})
+    arrays = {
+        **vectors,
+        "pattern": pattern.sum(axis=1) / n_heads[:, None, None].astype(np.float32),
+        "mask": mask,
+        "given": np.zeros(0, np.float32) if given is None else given.astype(np.float32),
+    }
+    return Part("strip", spec, {}, arrays)
 
 
 def at(part: Part, ways: Mapping[str, str], lit: str, layer: str, told: str = "") -> Part:
@@ -51,25 +57,11 @@ def at(part: Part, ways: Mapping[str, str], lit: str, layer: str, told: str = ""
     return part.saying({**part.spec, "ways": dict(ways), "lit": lit, "layer": layer, "told": told})
 
 
-def _tokens(stream: Stream, given: np.ndarray | None) -> dict[str, Any]:
-    """The tokens of a stream, what was predicted of them, and what their signs mean."""
+def _tokens(stream: Stream, *, is_given: bool) -> dict[str, Any]:
+    """The tokens of a stream, whether they were predicted, and what their signs mean."""
     if stream.kind == "patches":
-        return {"called": "patches", "labels": [], "given": None, "legend": ""}
+        return {"called": "patches", "labels": [], "is_given": False, "legend": ""}
     labels = stream_labels(stream)
-    bars = [] if given is None else ["bar: predicted probability of this token"]
-    shares = None if given is None else [finite(value) for value in given]
+    bars = ["bar: predicted probability of this token"] if is_given else []
     legend = "; ".join([*bars, *signs(labels)])
-    return {"called": "tokens", "labels": labels, "given": shares, "legend": legend}
-
-
-def _maps(picture: Picture) -> np.ndarray:
-    """The mean of each layer’s heads, (C, N, N), as `tile_bytes` has it."""
-    pattern, mask = picture.squares()
-    n_heads = np.array([record.n_heads for record in picture.trace.attention])
-    return tile_bytes(pattern.sum(axis=1) / n_heads[:, None, None], mask)
-
-
-def _signed(values: np.ndarray) -> np.ndarray:
-    """Numbers as whole shares of the largest, −127 to 127; none where there is nothing."""
-    most = np.abs(np.nan_to_num(values)).max(initial=0)
-    return np.round(127 * np.nan_to_num(values) / most if most else values).astype(np.int8)
+    return {"called": "tokens", "labels": labels, "is_given": is_given, "legend": legend}
