@@ -55,6 +55,34 @@ def test_what_a_run_says_is_its_trace_s(run: Run, tmp_path: Path) -> None:
             run.save(place)
 
 
+def test_why_a_head_looks_there_is_told_in_a_sentence_and_in_tables(run: Run) -> None:
+    why, pattern = run.why(3, 2, 4, 1), run.attention(3, 2)
+    assert repr(why).startswith("L3 H2 looks from “")
+    assert why.weight == pytest.approx(pattern[4, 1])
+    assert why.kinds.score.sum() == pytest.approx(why.score, abs=1e-4)
+    assert why.words.score.sum() == pytest.approx(why.score, abs=1e-4)
+    for _, one in why.writers.groupby("side"):
+        assert one.score.sum() == pytest.approx(why.score, abs=1e-4)
+    first = why.words.dropna().iloc[0]
+    left = why.without(query=first.query_token, key=first.key_token)
+    assert left[1] == pytest.approx(first.weight_without)
+    assert left.sum() == pytest.approx(1)
+    writer = why.writers.iloc[0]
+    left = why.without(**{writer.side: writer.writer})
+    assert left[1] == pytest.approx(writer.weight_without)
+    scores = run.trace.attention[3].scores[2][4]
+    assert run.why(3, 2, 4, 1, other=3).score == pytest.approx(scores[1] - scores[3], abs=1e-4)
+    for nothing, said in {
+        (): "nothing is taken away; give query, key or both",
+        ("L0 H9",): "'L0 H9' wrote nothing there; give the number of a token, or one of embedding",
+        ("L0 H0", "L0 H1"): "give the numbers of two tokens, or the name of one writer",
+    }.items():
+        with pytest.raises(ValueError, match=said):
+            why.without(*nothing)
+    with pytest.raises(ValueError, match="there is no head 9 of 8; give 0 to 7"):
+        run.why(3, 9, 4, 1)
+
+
 def test_the_last_rows_of_the_lens_are_the_model_s_predictions(run: Run) -> None:
     lens, logits = run.lens(), torch.tensor(run.trace.logits)
     assert len(lens) == 7 * len(run.tokens)

@@ -8,7 +8,7 @@ Parts are float32, which halves the time; what they miss of the stream by roundi
 the biases, in float64, so that the sum stays exact.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from model.analysis.writers import (
     Written,
     additions,
     begun,
+    bias_of,
     float64,
     tensor,
     until,
@@ -127,12 +128,15 @@ def _fed(added: Addition, read: Written) -> Written | None:
     up, activation = added.sublayer.up, added.inner
     if up is None or activation is None:
         return None
-    matrix, bias = float64(matrix_of(up)), getattr(up, "bias", None)
-    added_too = 0 if bias is None else float64(bias)
-    whole = read.whole @ matrix + added_too  # (T, F)
+    matrix, bias = float64(matrix_of(up)), bias_of(up)
+    whole = read.whole @ matrix + bias  # (T, F)
     gates = torch.where(whole == 0, 0.0, activation / whole)
-    terms = _times(_times(read.terms, matrix).mul_(gates), added.matrix)
-    rest = (read.biases @ matrix + added_too) * gates
+
+    def feed(x: Tensor, token: Tensor) -> Tensor:
+        return (x @ matrix.to(x) * gates.to(x)[token]) @ added.matrix.to(x)
+
+    rest = (read.biases @ matrix + bias) * gates
+    terms = _by_token(read.terms, feed)
     return Written(read.writers, terms, rest @ added.matrix + added.bias)
 
 
@@ -151,6 +155,9 @@ def _moved(added: Addition, read: Written, model: Transformer) -> Written | None
         return None
     pattern = tensor(np.asarray(record.pattern))  # (H, Tq, Tk)
 
+    def times(parts: Tensor, by: Tensor) -> Tensor:
+        return _by_token(parts, lambda x, _: x @ by.to(x))
+
     def brought(x: Tensor) -> Tensor:
         """x: (…, T, H · Dh)."""
         by_head = x.unflatten(-1, (n_heads, -1)).transpose(-3, -2)  # (…, H, T, Dh)
@@ -158,14 +165,18 @@ def _moved(added: Addition, read: Written, model: Transformer) -> Written | None
 
     return Written(
         read.writers,
-        _times(brought(_times(read.terms, matrix)), added.matrix),
+        times(brought(times(read.terms, matrix)), added.matrix),
         brought(read.biases @ matrix + bias) @ added.matrix + added.bias,
     )
 
 
-def _times(parts: Tensor, matrix: Tensor) -> Tensor:
-    """Parts (W, T, N) times a matrix, without the tokens to which a part has not come."""
-    is_there = parts.any(dim=-1)
-    made = parts.new_zeros(*parts.shape[:-1], matrix.shape[-1])
-    made[is_there] = parts[is_there] @ matrix.to(parts)
-    return made
+def _by_token(parts: Tensor, make: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """What is made of parts (W, T, N), without the tokens to which a part has not come.
+
+    make: what it makes of vectors (n, N) at tokens (n,).
+    """
+    part, token = parts.any(dim=-1).nonzero(as_tuple=True)
+    made = make(parts[part, token], token)
+    whole = made.new_zeros(*parts.shape[:-1], made.shape[-1])
+    whole[part, token] = made
+    return whole

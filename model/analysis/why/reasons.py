@@ -104,17 +104,24 @@ class Cell:
     @cached_property
     def apart(self) -> Row:
         """Place and own on both sides."""
-        return self._checked(row_of(self.reasons.placed, self.of))
+        row = row_of(self.reasons.placed, self.of)
+        self._check(row.scores)
+        return row
 
     @cached_property
     def words(self) -> Row:
         """Words × words."""
-        return self._checked(row_of(self.reasons.words, self.of))
+        row = row_of(self.reasons.words, self.of)
+        self._check(row.scores)
+        return row
 
     @cached_property
     def writers(self) -> tuple[OneSide, OneSide]:
         """Who wrote the query, and who wrote the keys."""
-        return by_side(self.reasons.writers, self.of)
+        sides = by_side(self.reasons.writers, self.of)
+        for side in sides:
+            self._check(side.scores)
+        return sides
 
     def told_apart(self, heads: Collection[tuple[int, int]]) -> tuple[OneSide, OneSide]:
         """The same with some heads told apart by where they look."""
@@ -150,11 +157,11 @@ class Cell:
         gone = self.apart.terms[KINDS[kind]] + (self.of.added if kind == "place" else 0)
         return self.of.weights(self.apart.scores - gone)
 
-    def _checked(self, row: Row) -> Row:
-        """A row that adds up to the scores that ran; ValueError where it does not."""
+    def _check(self, scores: Array) -> None:
+        """ValueError where sums are not the scores that ran."""
         record, of = self.of.record, self.of
         ran = np.asarray(record.scores[of.head][of.query], float)
-        off = np.abs(of.bent(row.scores) - ran)[of.seen].max()
+        off = np.abs(of.bent(scores) - ran)[of.seen].max()
         q, k = record.q[of.head][of.query], record.k[record.kv_head(of.head)][of.seen]
         longest = record.scale * np.linalg.norm(q) * np.linalg.norm(k, axis=-1).max()
         if not off <= max(MISSES * np.abs(ran[of.seen]).max(), ROUNDING * longest):
@@ -162,7 +169,6 @@ class Cell:
                 f"the parts of this model add up to a score that is {off:.2g} off what ran; so "
                 "nothing is said of why it looks there"
             )
-        return row
 
 
 def _check(cell: Cell) -> None:

@@ -82,13 +82,18 @@ class OneSide:
     writers: tuple[Writer, ...]
     terms: Array
 
+    @cached_property
+    def scores(self) -> Array:
+        """Their sums with what is added, (Tk,)."""
+        return self.terms.sum(axis=0) + self.of.added
+
     def centred(self, key: int, other: int | None = None) -> Array:
         """Why this key and not the others, (W,)."""
         return self.of.against(self.terms, key, other)
 
     def without(self, number: int) -> Array:
         """The row of weights without what one of them wrote."""
-        return self.of.weights(self.terms.sum(axis=0) + self.of.added - self.terms[number])
+        return self.of.weights(self.scores - self.terms[number])
 
 
 def row_of(sides: Sides, of: Scores) -> Row:

@@ -12,7 +12,7 @@ import pytest
 from model import reference
 from model.analysis.ablation import EVERYTHING, KEPT, edits_of, everything_off, part_of, sizes_of
 from model.analysis.branching import values_of
-from model.commands import ablate, attribute, generate, trace
+from model.commands import ablate, attribute, generate, trace, why
 from model.data.tokenizer import MASK
 from model.decoding.beam import beam_search
 from model.decoding.filters import Sampling
@@ -125,6 +125,16 @@ def proved(loaded: Checkpoint) -> Fields:
     return told | {"checks_passed": True, "bytes": Path(OUT).stat().st_size}
 
 
+def looked(loaded: Checkpoint) -> Fields:
+    """A weight, and its score less the mean of those of all keys that may be seen."""
+    ids = loaded.tokenizer.encode(BLANKED)
+    run = dict(reference.arrays(loaded.files, ids))
+    query = len(ids) - 1
+    row = run["decoder.blocks.1.attn.scores"][6, query]
+    weight = run["decoder.blocks.1.attn.pattern"][6, query, 2]
+    return {"head": 6, "score": row[2] - row[: query + 1].mean(), "weight": weight}
+
+
 THE_CAT, OUT = ("--prompt", PROMPT), "no suffix"
 BLANK_OF = ("--text", BLANKED, "--blank", BLANK)
 ANSWERS: list[Answer] = [
@@ -152,6 +162,11 @@ ANSWERS: list[Answer] = [
     (trace, "decoder", ("--text", PROMPT, "--out", OUT), proved),
     (attribute, "decoder", ("--text", SENTENCE), most_likely),
     (attribute, "blank", BLANK_OF, of_blank),
+    (
+        why, "stories",
+        ("--text", BLANKED, "--layer", 1, "--head", 6, "--query", 5, "--key", 2),
+        looked,
+    ),
     (ablate, "blank", BLANK_OF, loss_with_blank),
     without("decoder.attn.1.2"),
     without("decoder.ffn.0", "decoder.attn.0.1.5.2"),

@@ -17,6 +17,7 @@ from model.commands import (
     patch,
     survey,
     trace,
+    why,
 )
 from tests.model.adopted.families import build, tokens
 from tests.model.adopted.families import saved as of_family
@@ -55,6 +56,7 @@ NO_MODEL = "give a folder with config.json, or one of "
 DIGITS = ("--image", "assets/digits.npz")
 THE_CAT = ("--prompt", "the cat")
 A_CAT, A_DOG = ("--text", "A cat."), ("--second", "A dog.")
+CELL = ("--layer", 1, "--head", 6)
 Refusal = tuple[Any, str, tuple[object, ...], str]  # command, model, its words, and what is said
 REFUSALS: list[Refusal] = [
     # two inputs
@@ -99,6 +101,22 @@ REFUSALS: list[Refusal] = [
     (
         attribute, "decoder", ("--text", SENTENCE, "--token", "cat"),
         "'cat' is not one token of mine; give one, or its id as a",
+    ),
+    # why a head looks
+    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 0), "sees one key alone"),
+    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 1), "may not attend to key 1"),
+    (why, "stories", (*A_CAT, *CELL, "--query", 1, "--key", 9), "there is no key 9 of"),
+    (
+        why, "stories", (*A_CAT, *CELL, "--query", 1, "--key", 0, "--other", 0),
+        "key 0 is compared with itself; give another",
+    ),
+    (
+        why, "stories", (*A_CAT, "--layer", 6, "--head", 0, "--query", 1, "--key", 0),
+        "there is no layer 6 of 6; give 0 to 5",
+    ),
+    (
+        why, "translate", (*A_CAT, *CELL, "--query", 1, "--key", 0),
+        "attends in 3 ways; give a group of",
     ),
     # a text that is written
     (generate, "decoder", (*THE_CAT, "--beam-width", 2, "--slide"), BEAMS_ALONE),
