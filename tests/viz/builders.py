@@ -96,11 +96,6 @@ def numbers(stored: object) -> np.ndarray:
     return array.reshape([int(size) for size in shape])
 
 
-def unpacked(sent: dict[str, Any]) -> np.ndarray:
-    """An array as the browser component gets it."""
-    return np.frombuffer(base64.b64decode(sent["bdata"]), sent["dtype"]).reshape(sent["shape"])
-
-
 def live_json(app: AppTest) -> str:
     """What the page sends to the browser component, as it is sent."""
     (element,) = (

@@ -1,6 +1,7 @@
 // Arrays in the browser: bytes, base64, and what is deflated.
 
 const MOST_ARGUMENTS = 32_768; // a call takes
+const LINE_BREAK = 10; // as a byte
 
 /** Why an array is not here, in words for a person. */
 export class MissingArrays extends Error {}
@@ -41,15 +42,6 @@ export async function deflated(bytes) {
   return base64Of(await new Response(stream).arrayBuffer());
 }
 
-/**
- * The float32 numbers of a packed array.
- *
- * @param {{bdata: string}} packed
- */
-export function floatsOf({ bdata }) {
-  return new Float32Array(bytesOf(bdata).buffer);
-}
-
 /** @param {ArrayBuffer} buffer */
 function base64Of(buffer) {
   const bytes = new Uint8Array(buffer);
@@ -60,6 +52,26 @@ function base64Of(buffer) {
 }
 
 /** @typedef {{values: Float64Array | Float32Array | Uint8Array | Int32Array, shape: number[]}} Decoded */
+
+/**
+ * The numbers of arrays by their names.
+ *
+ * @template {string} Name
+ * @param {Record<Name, Decoded>} arrays
+ */
+export function valuesOf(arrays) {
+  const pairs = Object.entries(arrays).map(([name, { values }]) => [name, values]);
+  return /** @type {Record<Name, Decoded["values"]>} */ (Object.fromEntries(pairs));
+}
+
+/**
+ * The rows of a table.
+ *
+ * @param {Decoded} table
+ */
+export function rowsOf({ values, shape: [n, size] }) {
+  return Array.from({ length: n }, (_, i) => [...values.subarray(i * size, (i + 1) * size)]);
+}
 
 /** @type {Record<string, {new (bytes: ArrayBuffer): Decoded["values"], BYTES_PER_ELEMENT: number}>} */
 const KINDS = { f8: Float64Array, f4: Float32Array, u1: Uint8Array, i4: Int32Array };
@@ -78,4 +90,21 @@ export function decoded(bytes, dtype, shape) {
   if (bytes.byteLength !== size)
     throw new MissingArrays(`${bytes.byteLength} bytes came instead of ${size}.`);
   return { values: new Kind(bytes), shape };
+}
+
+/**
+ * An answer of Python's: a line of JSON, then the bytes of the arrays that it names.
+ *
+ * @param {ArrayBuffer} bytes
+ * @returns {Record<string, any> & {arrays: Record<string, Decoded>}}
+ */
+export function answerOf(bytes) {
+  let end = new Uint8Array(bytes).indexOf(LINE_BREAK);
+  const { arrays, ...said } = JSON.parse(new TextDecoder().decode(bytes.slice(0, end)));
+  end += 1;
+  for (const [name, { dtype, shape, n_bytes }] of Object.entries(arrays)) {
+    arrays[name] = decoded(bytes.slice(end, end + n_bytes), dtype, shape);
+    end += n_bytes;
+  }
+  return { ...said, arrays };
 }

@@ -1,6 +1,5 @@
 // The small maps of a group in one picture.
 
-import { bytesOf } from "./arrays.js";
 import { ramp, rgb, weightShare } from "./colors.js";
 import { html } from "./dom.js";
 
@@ -11,9 +10,9 @@ const LEAST_PIXELS = 24; // of a tile's side, so that the gap beside it is no wi
 /** @import { Palette } from "./wire.js" */
 
 /**
- * Small maps as bytes: (layers · heads, rows, columns), as they are or in base64.
+ * Small maps as bytes: (layers · heads, rows, columns).
  *
- * @typedef {{shape: number[], bytes?: ArrayLike<number> & Iterable<number>, bdata?: string}} Tiles
+ * @typedef {{shape: number[], bytes: ArrayLike<number> & Iterable<number>}} Tiles
  */
 
 /**
@@ -37,8 +36,7 @@ export function atlas({ tiles, n_layers, n_heads }, codes, palette, gaps) {
   const table = byteColors(palette, codes);
   const pixels = new Uint32Array(image.data.buffer);
   const size = rows * columns;
-  const levels = tiles.bytes ?? bytesOf(tiles.bdata ?? "");
-  Array.from(levels).forEach((level, i) => {
+  Array.from(tiles.bytes).forEach((level, i) => {
     const [tile, cell] = [Math.floor(i / size), i % size];
     const x = (tile % n_heads) * right + (cell % columns) * wide;
     const y = Math.floor(tile / n_heads) * down + Math.floor(cell / columns) * high;

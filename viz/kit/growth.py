@@ -14,7 +14,15 @@ from model.decoding.sampling import CONTEXT_FULL, END_OF_TEXT
 from model.decoding.writing import Writing
 from model.trace import Trace
 from viz.kit.part import Part
-from viz.kit.parts.writing import WrittenText, marks_data, new_labels, step_data, writing_part
+from viz.kit.parts.writing import (
+    Step,
+    WrittenText,
+    marks_data,
+    new_labels,
+    step_of,
+    weights_of,
+    writing_part,
+)
 from viz.kit.sampling import Distribution, distribution_of
 from viz.kit.wire import Data, Settings
 
@@ -97,15 +105,17 @@ class Growth:
             steps = self._steps()
             known = _whole(asked.get("known"), len(steps)) or 0
             tokens = self._tokens()
+            shown, _ = self._distribution(_whole(asked.get("at"), len(tokens)))
             return {
                 "key": self.key,
                 "known": known,
-                "steps": steps[known:],
+                "steps": [step.said for step in steps[known:]],
                 **new_labels(tokens, len(self.prompt.ids) + known),
                 "marks": marks_data(self._marks()),
                 "running": writing.is_running,
                 "note": self.state(),
-                "shown": self._distribution(_whole(asked.get("at"), len(tokens)))[0].at_once(),
+                "shown": shown.said,
+                "arrays": {"logits": shown.logits, **weights_of(steps[known:])},
             }
 
     def act(self, asked: object) -> None:
@@ -188,11 +198,11 @@ class Growth:
         new = (self.vocabulary[step.token_id] for step in self.writing.steps)
         return [*self.prompt.tokens, *new]
 
-    def _steps(self) -> list[Data]:
+    def _steps(self) -> list[Step]:
         """Each step is prepared once for a head."""
         prompt, steps = self.prompt, self.writing.steps
         sent = self.writing.sent.setdefault((prompt.layer, prompt.head), [])
-        sent += [step_data(step, prompt.layer, prompt.head) for step in steps[len(sent) :]]
+        sent += [step_of(step, prompt.layer, prompt.head) for step in steps[len(sent) :]]
         return sent
 
     def _marks(self) -> dict[int, str]:

@@ -1,7 +1,7 @@
 // What one part shows and what a person chose in it. It knows no host: a channel carries what is
 // chosen to Python, and fetches arrays.
 
-import { decoded, deflated } from "./arrays.js";
+import { answerOf, decoded, deflated } from "./arrays.js";
 import { Conversation, same } from "./conversation.js";
 
 /** @import { Lifetime } from "./lifetime.js" */
@@ -27,13 +27,13 @@ const KEPT_BYTES = 2 ** 28;
 
 /**
  * What carries to and from Python. `load` takes an array's id and indices with slashes between;
- * `ask` carries a question, as JSON, and gives the answer. `source` says in a word or two where the
+ * `ask` carries a question, as JSON, and gives the answer as `answerOf` takes it. `source` says in a word or two where the
  * numbers come from.
  *
  * @typedef {object} Channel
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
- * @property {(question: object, asks: boolean | string) => Promise<any>} [ask]
+ * @property {(question: object, asks: boolean | string) => Promise<ArrayBuffer>} [ask]
  * @property {string} [source]
  * @property {() => Promise<string>} [page] a page for a file of its own, to be filled in
  * @property {(heads: import("./wire.js").Differing[]) => void} [differs]
@@ -194,14 +194,15 @@ export class Model {
   }
 
   /**
-   * Ask Python something; an error in words where it refuses, or nobody answers.
+   * Ask Python something; an error in words where it refuses, or nobody answers. Arrays that come
+   * along are in `arrays`.
    *
    * @param {object} question
    * @returns {Promise<any>}
    */
   async ask(question) {
     if (!this.#asks || !this.channel.ask) throw new Error("No Python answers here");
-    return this.channel.ask(question, this.#asks);
+    return answerOf(await this.channel.ask(question, this.#asks));
   }
 
   /**

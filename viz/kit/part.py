@@ -70,7 +70,9 @@ class Answers(Protocol):
     """What Python answers a part between two runs."""
 
     def more(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The answer, as JSON has it. ValueError in words for the person."""
+        """The answer, as JSON has it, but for its `arrays` by name. ValueError in words for the
+        person.
+        """
         ...
 
 
@@ -193,6 +195,21 @@ def piece(array: Any, at: Sequence[str]) -> bytes:  # noqa: ANN401
     if not all(_INDEX.fullmatch(index) for index in at):
         raise LookupError(f"no place in an array: {'/'.join(at)}")
     return array[tuple(map(int, at))].tobytes()
+
+
+def answer(answers: Answers, asked: Mapping[str, Any]) -> bytes:
+    """What is answered to a question: a line of JSON, then the bytes of the arrays it names.
+
+    A browser that had to ask for these by their ids would see them a round trip later.
+    """
+    found = {"arrays": {}, **answers.more(asked)}
+    arrays = {name: as_sent(array) for name, array in found["arrays"].items()}
+    found["arrays"] = {
+        name: {"dtype": array.dtype.str[1:], "shape": array.shape, "n_bytes": array.nbytes}
+        for name, array in arrays.items()
+    }
+    line = json.dumps(found, allow_nan=False).encode()
+    return b"\n".join([line, b"".join(array.tobytes() for array in arrays.values())])
 
 
 def as_sent(array: Any) -> Any:  # noqa: ANN401

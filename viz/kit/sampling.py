@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.decoding.filters import SLACK, Sampling
-from viz.kit.wire import Bounds, Data, bounds_data, packed
+from viz.kit.wire import Bounds, Data, bounds_data
 from viz.labels import signs, told_apart
 
 NAMED_TOKENS = 12  # bars
@@ -39,10 +39,6 @@ class Distribution(NamedTuple):
 
     said: Data
     logits: np.ndarray
-
-    def at_once(self) -> Data:
-        """All of it in one answer; else the logits are an array of the part."""
-        return {**self.said, "logits": packed(self.logits)}
 
 
 def distribution_of(

@@ -3,15 +3,6 @@
 // its own folder; a test compares all of it with what Python sends.
 
 /**
- * An array as Plotly's JSON has it.
- *
- * @typedef {object} PackedArray
- * @property {string} dtype numpy's name without the byte order: f4, u1
- * @property {number[]} shape
- * @property {string} bdata its bytes, row by row, in base64
- */
-
-/**
  * The colours of one theme, as #rrggbb, its font, and the law for the colours of weights.
  *
  * @typedef {object} Palette

@@ -1,6 +1,5 @@
 """The forms in which data travels to the browser; wire.js writes the same down as types."""
 
-import base64
 import dataclasses
 from collections.abc import Sequence
 from functools import lru_cache
@@ -35,12 +34,6 @@ class Option(NamedTuple):
     name: str
     text: str
     why: str | None = None
-
-
-def packed(array: np.ndarray) -> Data:
-    """An array as Plotly's JSON has it: type, shape and base64."""
-    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
-    return {"dtype": array.dtype.str.lstrip("<|"), "shape": list(array.shape), "bdata": data}
 
 
 def finite(value: float | None) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from model.lines import one_line
@@ -27,7 +27,7 @@ from viz.kit.files import (
     served_files,
 )
 from viz.kit.join import gathered
-from viz.kit.part import page_for, piece
+from viz.kit.part import answer, page_for, piece
 from viz.live import store
 
 # Compressing for a browser on the same machine costs more than it saves; no stale code after an
@@ -61,10 +61,10 @@ async def _answer(request: Request) -> Response:
     if asked is None:
         return PlainTextResponse("what is asked is a short JSON object", status_code=400)
     try:
-        found = await run_in_threadpool(answers.more, asked)
+        found = await run_in_threadpool(answer, answers, asked)
     except ValueError as error:
         return PlainTextResponse(one_line(str(error)), status_code=400)
-    return JSONResponse(dict(found), headers=HEADERS)
+    return Response(found, media_type="application/octet-stream", headers=HEADERS)
 
 
 async def _asked(request: Request) -> dict[str, Any] | None:

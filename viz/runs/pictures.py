@@ -13,7 +13,7 @@ from model.config import VisionConfig
 from model.sources.handle import ModelHandle
 from model.trace import Trace
 from viz import runs
-from viz.kit.parts.digit_pad import answer_data
+from viz.kit.parts.digit_pad import SPLIT, answer_arrays
 from viz.runs.kept import kept
 
 
@@ -48,7 +48,8 @@ class Answers:
         n_rows = len(trace.main)
         if not isinstance(query, int) or not 0 <= query < n_rows:
             raise ValueError(f"the row is {query!r:.20}; give a number from 0 to {n_rows - 1}")
-        return answer_data(trace, query)
+        arrays = answer_arrays(trace)
+        return {"arrays": {**arrays, **{name: arrays[name][query] for name in SPLIT}}}
 
     def _pixels(self, text: object) -> bytes:
         expected = self.size**2

@@ -112,7 +112,7 @@ const gallery = {
     const { signal } = ending;
     const lifetime = new Lifetime(signal, el);
     const { default: part } = await lifetime.busy(import(`/kit/parts/${name}.js`));
-    const ask = (question) => gallery.answer(question);
+    const ask = async (question) => Uint8Array.from(await gallery.answer(question)).buffer;
     const push = (message) => kept.push(message);
     const differs = (heads) => push({ changes: { differs: heads } });
     model = new Model({ push, load, ask, differs, source: "Live" }, new Lifetime(signal));

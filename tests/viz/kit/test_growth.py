@@ -1,6 +1,5 @@
 """Protects a text that grows between runs of the page: it is what the model samples, no more."""
 
-import json
 import math
 import threading
 
@@ -10,10 +9,11 @@ from model.decoding.filters import Sampling
 from model.decoding.sampling import END_OF_TEXT
 from model.decoding.writing import write
 from tests.viz.apps import TOM
-from tests.viz.builders import stories, stories_trace, unpacked
+from tests.viz.builders import stories, stories_trace
 from tests.viz.pages.generate.test_next_token import expected
 from viz.frame.sliders import sampling_of
 from viz.kit.growth import Growth, Prompt
+from viz.kit.part import answer
 from viz.labels import token_labels
 from viz.live import store
 
@@ -42,7 +42,6 @@ def written_out(growth: Growth, **asked: object) -> tuple[list[dict], list[str]]
         assert more["known"] == len(steps)
         steps = steps[: more["known"]] + list(more["steps"])
         labels = labels[: n_prompt + more["known"]] + more["labels"]
-        json.dumps(more, allow_nan=False)
         if not more["running"]:
             return steps, labels
     raise AssertionError("it never rests")
@@ -63,9 +62,9 @@ def test_the_distribution_is_of_the_next_token_or_of_the_chosen_one() -> None:
     growth = growing(6)
     written_out(growth)
     n_prompt = len(growth.prompt.ids)
-    shown = growth.more({"known": 6, "at": None})["shown"]
-    assert (shown["at"], shown["drawn"]) == (n_prompt + 6, None)
-    assert (unpacked(shown["logits"]) == growth.writing.prediction(6).logits.numpy()).all()
+    more = growth.more({"known": 6, "at": None})
+    assert (more["shown"]["at"], more["shown"]["drawn"]) == (n_prompt + 6, None)
+    assert (more["arrays"]["logits"] == growth.writing.prediction(6).logits.numpy()).all()
     shown = growth.more({"known": 6, "at": n_prompt + 2})["shown"]
     assert (shown["at"], shown["drawn"]) == (n_prompt + 2, growth.writing.steps[2].token_id)
     assert shown["sampling"]["temperature"] == 0.8
@@ -100,7 +99,7 @@ def test_nothing_is_written_that_was_not_asked_for() -> None:
 )
 def test_odd_questions_have_an_answer(asked: dict[str, object]) -> None:
     growth = growing(2)
-    json.dumps(growth.more(asked), allow_nan=False)
+    answer(growth, asked)
     steps, _ = written_out(growth)
     assert len(steps) == 2
 

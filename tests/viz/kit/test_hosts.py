@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
+import numpy as np
 import pytest
 from playwright.sync_api import (
     Browser,
@@ -25,6 +26,7 @@ from tests.screen import HOSTILE, MARKUP, PATIENCE
 from tests.viz.builders import stories_trace
 from tests.viz.harness import as_sent, open_instrument
 from tests.viz.kit.parts import made
+from viz.kit import part as kit
 from viz.kit.files import packed_plotly, script
 from viz.kit.hosts.jupyter import PartWidget, prepare, still, widget
 from viz.kit.join import joined
@@ -376,7 +378,7 @@ class Echo:
         """The question; ValueError for none."""
         if not asked:
             raise ValueError("ask\nsomething")
-        return {"asked": asked}
+        return {"asked": asked, "arrays": {"twice": 2.0 * np.array(asked["x"])}}
 
 
 def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
@@ -387,7 +389,8 @@ def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
         f"(await import(urls['kit/hosts/jupyter.js'])).host({{render: {ASKS}}});",
     )
     open_notebook(alone, live, text)
-    assert alone.evaluate("ask({x: [1]})") == {"asked": {"x": [1]}}
+    answers = "ask({x: [1, 3]}).then(({asked, arrays}) => [asked.x, [...arrays.twice.values]])"
+    assert alone.evaluate(answers) == [[1, 3], [2, 6]]
     assert alone.evaluate("ask({})") == "ask something"
     nobody_answers = """() => {
         listeners['msg:custom'] = [];
@@ -399,14 +402,15 @@ def test_python_answers_questions_in_a_notebook(alone: Page) -> None:
 
 
 def test_python_answers_questions_in_the_app(bare: Page) -> None:
-    def answer(route: Route) -> None:
+    def fulfill(route: Route) -> None:
         status = route.request.post_data_json["wants"]
-        route.fulfill(status=status, body='"an answer"' if status == 200 else "in words")
+        said = kit.answer(Echo(), {"x": [0.5]}) if status == 200 else "in words"
+        route.fulfill(status=status, body=said)
 
-    bare.route("**/kit/answers/a-key", answer)
+    bare.route("**/kit/answers/a-key", fulfill)
     open_instrument(bare, as_sent(attention_part(stories_trace("go"))) | {"asks": "a-key"})
     bare.evaluate(f"void ({ASKS})(host)")
-    assert bare.evaluate("ask({wants: 200})") == "an answer"
+    assert bare.evaluate("ask({wants: 200}).then(x => x.arrays.twice.values[0])") == 1
     assert bare.evaluate("ask({wants: 400})") == "in words"
     assert bare.evaluate("ask({wants: 404})") == "The app did not answer (404)"
     assert bare.evaluate("ask({wants: 204})") == "The page has changed meanwhile"

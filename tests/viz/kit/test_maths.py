@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from model.analysis.paths.words import edge_text, is_part
 from model.names import head_name
 from model.verify.check import relative_error
 from model.worked_out import STAGES
-from tests.viz.builders import csv_rows, unpacked
+from tests.viz.builders import csv_rows
 
 NEEDS = {"biased": "bias", "capped": "softcap", "sunk": "sink"}  # arrays of stages
 SIZES = {1: 3, 2: 1, 17: 33, 129: 7}  # d_head by number of tokens
@@ -44,16 +44,12 @@ HARNESS = """async () => {
         if (value?.table) return {...value.table, values: read(value.table.values)};
         return value;
     };
-    const binary = typed => {
-        const bytes = new Uint8Array(typed.buffer, typed.byteOffset, typed.byteLength);
-        return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''));
-    };
     const kinds = {Float64Array: 'f8', Float32Array: 'f4', Uint8Array: 'u1'};
-    const packed = (typed, shape) =>
-        ({dtype: kinds[typed.constructor.name], shape, bdata: binary(typed)});
+    const listed = (typed, shape) =>
+        ({dtype: kinds[typed.constructor.name], shape, list: Array.from(typed)});
     const write = value => {
-        if (value?.rows && value.values) return packed(value.values, [value.rows, value.columns]);
-        return ArrayBuffer.isView(value) ? packed(value, [value.length]) : value;
+        if (value?.rows && value.values) return listed(value.values, [value.rows, value.columns]);
+        return ArrayBuffer.isView(value) ? listed(value, [value.length]) : value;
     };
     const each = (object, change) =>
         Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
@@ -65,7 +61,12 @@ HARNESS = """async () => {
 def call(page: Page, name: str, *values: object) -> Any:  # noqa: ANN401
     """The result of one function of the modules; matrices and typed arrays as numpy has them."""
     result = page.evaluate("given => live.call(given)", [name, [sent(value) for value in values]])
-    return unpacked(result) if isinstance(result, dict) and "bdata" in result else result
+    return read(result) if isinstance(result, dict) and "list" in result else result
+
+
+def read(listed: Mapping[str, Any]) -> np.ndarray:
+    """An array of the page's."""
+    return np.array(listed["list"], listed["dtype"]).reshape(listed["shape"])
 
 
 def sent(value: object) -> object:
@@ -85,7 +86,7 @@ def steps(page: Page, head: Head, **changes: object) -> Head:
     stages = [name for name in STAGES if NEEDS.get(name, "q") in head]
     given = {name: sent(value) for name, value in head.items()} | {"stages": stages}
     results = page.evaluate("given => live.stepsOf(given)", [given, changes])
-    return {name: unpacked(result) for name, result in results.items()}
+    return {name: read(result) for name, result in results.items()}
 
 
 def random_head(n_tokens: int, d_head: int, mask: str, *more: str, loudness: float = 1.0) -> Head:

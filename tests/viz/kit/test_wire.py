@@ -56,7 +56,7 @@ def fields(file: str, name: str) -> dict[str, bool]:
 def test_types_are_read() -> None:
     """With none found, the tests below would compare nothing."""
     assert SHARED["Stream"]["labels"]
-    assert {"PackedArray", "Palette", "Bounds", "Option", "InstrumentData"} <= set(SHARED)
+    assert {"Palette", "Bounds", "Option", "InstrumentData"} <= set(SHARED)
     assert types(FOLDER / "attention.js")["AttentionSettings"]["attention"] is False
 
 
@@ -109,7 +109,7 @@ def test_parts_of_the_others_are_of_their_types() -> None:
     data = {name: spec(of()) for name, of in INSTRUMENTS.items()}
     of_writing = types(FOLDER / "writing/wire.js")
     for step in data["writing"]["steps"]:
-        assert_is(step, of_writing["WritingStep"], "WritingStep")
+        assert_is(step, of_writing["StepAbout"], "StepAbout")
     for mark in data["writing"]["marks"]:
         assert_is(mark, of_writing["Mark"], "Mark")
     assert_is(data["writing"]["shown"][-1], of_writing["ShownDistribution"], "ShownDistribution")

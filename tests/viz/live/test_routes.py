@@ -2,6 +2,7 @@
 
 import gc
 import http.client
+import json
 import re
 import weakref
 from collections.abc import Iterator
@@ -241,7 +242,7 @@ def test_what_a_part_asks_is_answered_who_has_its_key(client: TestClient) -> Non
     path = f"/kit/answers/{store.offer(text)}"
     assert path.endswith(store.offer(text)), "the same at each run"
     answer = client.post(path, content=b'{"known": 3}')
-    assert (answer.status_code, answer.json()) == (200, {"steps": [1, 2]})
+    assert (answer.status_code, json.loads(answer.text)) == (200, {"steps": [1, 2], "arrays": {}})
     assert text.questions == [{"known": 3}]
     assert client.post("/kit/answers/0123", content=b"{}").status_code == 204
     assert client.get(path).status_code in (404, 405)

@@ -31,8 +31,7 @@ export const host = (part) => ({
     const ending = new AbortController();
     const wants = asker(widget, lifetime);
     const load = (/** @type {string} */ path) => wants({ path }).then(bytesOf);
-    const ask = (/** @type {object} */ question) =>
-      wants({ question }).then(([{ answer }]) => answer);
+    const ask = (/** @type {object} */ question) => wants({ question }).then(bytesOf);
     const by = Math.random().toString(36).slice(2); // of several views of one widget
     /** @param {object} message */
     const push = (message) => widget.send({ sent: { ...message, by } });
@@ -93,7 +92,7 @@ function bytesOf([, [bytes]]) {
 /**
  * What Python says to something that is wanted of it.
  *
- * @typedef {[said: {id: string, answer?: any, error?: string}, buffers: DataView<ArrayBuffer>[]]} Said
+ * @typedef {[said: {id: string, error?: string}, buffers: DataView<ArrayBuffer>[]]} Said
  */
 
 /**

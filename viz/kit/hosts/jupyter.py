@@ -13,7 +13,7 @@ from PIL import Image, ImageColor
 from model.lines import one_line
 from viz.kit.files import PLOTLY, packed_plotly, part_style
 from viz.kit.join import joined
-from viz.kit.part import Part, piece
+from viz.kit.part import Part, answer, piece
 from viz.kit.tiles import MASKED, ZERO, tile_weights, tiles
 from viz.theme import LIGHT, along, weight_shares
 
@@ -67,7 +67,7 @@ class PartWidget(anywidget.AnyWidget):
             if question is None:
                 self.send({"id": id}, [self._packed(*path.split("/"))])
             elif self.part.answers is not None:
-                self.send({"id": id, "answer": dict(self.part.answers.more(question))})
+                self.send({"id": id}, [zlib.compress(answer(self.part.answers, question), 1)])
         except LookupError:
             self.send({"id": id, "error": "There is no such array"})
         except ValueError as error:

@@ -104,7 +104,7 @@ async function ask(question, asks) {
   const place = new URL(`kit/answers/${asks}`, document.baseURI);
   const answer = await fetch(place, { method: "POST", body: JSON.stringify(question) });
   if (answer.status === 204) throw new Error("The page has changed meanwhile");
-  if (answer.ok) return answer.json();
+  if (answer.ok) return answer.arrayBuffer();
   const why = answer.status === 400 ? await answer.text() : "";
   throw new Error(why || `The app did not answer (${answer.status})`);
 }

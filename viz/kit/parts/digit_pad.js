@@ -1,6 +1,6 @@
 // The digit pad: a digit is drawn, and the model's answer and what it looks at follow the hand.
 
-import { deflated, floatsOf } from "../arrays.js";
+import { deflated, valuesOf } from "../arrays.js";
 import { tileByte } from "../atlas.js";
 import { button, check, digits, html, radios, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
@@ -13,16 +13,17 @@ import { Picture } from "./digit_pad/picture.js";
 import { Shipped } from "./digit_pad/shipped.js";
 import { headName } from "../names.js";
 
+/** @import { Decoded } from "../arrays.js" */
 /** @import { Place } from "../instrument.js" */
 /** @import { Numbers } from "../maths.js" */
-/** @import { InstrumentData, PackedArray } from "../wire.js" */
+/** @import { InstrumentData } from "../wire.js" */
 /** @import { ShippedData } from "./digit_pad/shipped.js" */
 
 /**
- * What the model makes of a picture: logits (C,), and what the row `query` attends to, in every head
- * (L, H, T) and through all layers (T,).
+ * What the model makes of a picture: logits (C,), and what the row that is looked at attends to, in
+ * every head (L, H, T) and through all layers (T,).
  *
- * @typedef {{query: number, logits: PackedArray, rows: PackedArray, rollout: PackedArray}} Answer
+ * @typedef {Record<"logits" | "rows" | "rollout", Decoded>} Answer
  */
 
 /**
@@ -34,7 +35,7 @@ import { headName } from "../names.js";
  * @property {number} size
  * @property {number} side
  * @property {string} group
- * @property {ShippedData} shipped
+ * @property {Omit<ShippedData, "wrong">} shipped
  * @property {{name: string, text: string}[]} ways
  * @property {{digit: number, drawing: string, at: string, way: string}} settings
  */
@@ -49,12 +50,12 @@ const NOT_HERE =
 /** @extends {Instrument<DigitPadData>} */
 export class DigitPad extends Instrument {
   /** @override */
-  static needs = ["pixels"];
+  static needs = ["pixels", "wrong"];
   /** The picture on screen. @type {Uint8Array} */
   #pixels = new Uint8Array();
   /** That of the run, of which all answers are there. */
   #given = new Uint8Array();
-  /** @type {Record<"logits" | "rows" | "rollout", Numbers> | undefined} */
+  /** @type {Record<keyof Answer, Numbers> | undefined} */
   #answer;
   #query = 0;
   #isAsking = false;
@@ -135,7 +136,8 @@ export class DigitPad extends Instrument {
   #open() {
     const { shipped, ways, size } = this.data;
     this.pad.size = size;
-    this.shipped.show(shipped, Boolean(this.settings.drawing));
+    const wrong = Array.from(this.arrays.wrong.values);
+    this.shipped.show({ ...shipped, wrong }, Boolean(this.settings.drawing));
     if (!this.ways.firstChild) this.ways.append(this.#waysOf(ways));
     this.#given = Uint8Array.from(this.arrays.pixels.values);
     const isSame = this.#given.every((value, i) => value === this.#pixels[i]);
@@ -209,14 +211,12 @@ export class DigitPad extends Instrument {
     while (this.#isStale && !this.lifetime.isOver) {
       this.#isStale = false;
       const isGiven = this.#pixels === this.#given;
-      const coming = isGiven
-        ? this.#loaded(this.#query)
-        : this.#asked(this.#pixels, this.#query).then(unpacked);
+      const coming = isGiven ? this.#loaded(this.#query) : this.#asked(this.#pixels, this.#query);
       const answer = await coming.catch((error) => {
         this.says.textContent = `No answer: ${error.message}.`;
       });
       if (!answer || this.#isStale) continue;
-      this.#answer = answer;
+      this.#answer = valuesOf(answer);
       this.redraw();
     }
     this.#isAsking = false;
@@ -227,8 +227,9 @@ export class DigitPad extends Instrument {
    * @param {number} query
    * @returns {Promise<Answer>}
    */
-  #asked(pixels, query) {
-    return this.model.ask({ pixels: btoa(String.fromCharCode(...pixels)), query });
+  async #asked(pixels, query) {
+    const asked = { pixels: btoa(String.fromCharCode(...pixels)), query };
+    return (await this.model.ask(asked)).arrays;
   }
 
   /** @param {number} query */
@@ -239,7 +240,7 @@ export class DigitPad extends Instrument {
       model.load("rows", query),
       model.load("rollout", query),
     ]);
-    return { logits: logits.values, rows: rows.values, rollout: rollout.values };
+    return { logits, rows, rollout };
   }
 
   /** @param {number} query */
@@ -254,8 +255,8 @@ export class DigitPad extends Instrument {
   redraw() {
     if (!this.#answer) return;
     const { size, side } = this.data;
-    const { logits, rows } = this.#answer;
-    const weights = this.#row(this.#answer);
+    const { logits, rows, rollout } = this.#answer;
+    const weights = this.#row(rows, rollout);
     check(this.ways, this.settings.way);
     this.picture.show(this.#pixels, size, side);
     this.picture.weigh(this.#query, weights, this.palette);
@@ -311,9 +312,10 @@ export class DigitPad extends Instrument {
   /**
    * The weights that lie over the picture.
    *
-   * @param {Record<"rows" | "rollout", Numbers>} answer
+   * @param {Numbers} rows
+   * @param {Numbers} rollout
    */
-  #row({ rows, rollout }) {
+  #row(rows, rollout) {
     const { layer, head } = this.#head;
     const { way } = this.settings;
     if (way === "rollout") return rollout;
@@ -369,13 +371,6 @@ export class DigitPad extends Instrument {
     const words = wordsIn({ says, title, line, way: ways.firstElementChild, digit: shipped.says });
     return { ...words, picture: picture.read(), classes: classes.read(), heads: grid.read() };
   }
-}
-
-/**
- * @param {Answer} answer
- */
-function unpacked({ logits, rows, rollout }) {
-  return { logits: floatsOf(logits), rows: floatsOf(rows), rollout: floatsOf(rollout) };
 }
 
 /**

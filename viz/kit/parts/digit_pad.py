@@ -8,8 +8,9 @@ import numpy as np
 from model.analysis.patches import rollout
 from model.trace import Trace
 from viz.kit.part import Answers, Part
-from viz.kit.wire import Data, Settings, packed
+from viz.kit.wire import Settings
 
+SPLIT = ("rows", "rollout")  # by the row of patches that is looked at
 WAYS = {"head": "one head", "mean": "mean of the layer", "rollout": "rollout"}
 
 
@@ -22,15 +23,16 @@ class Shipped(NamedTuple):
     wrong: Sequence[int]
 
 
-def answer_data(trace: Trace, query: int) -> Data:
-    """Logits (C,); of every head's pattern the row `query`, (L, H, T), and of the rollout, (T,)."""
+def answer_arrays(trace: Trace) -> dict[str, np.ndarray]:
+    """Logits (C,); by the row that is looked at every head's pattern (T, L, H, T) and rollout
+    (T, T).
+    """
     patterns = [record.pattern for record in trace.attention]
     assert trace.output is not None
     return {
-        "query": query,
-        "logits": packed(trace.output[0].astype(np.float32)),
-        "rows": packed(np.stack([pattern[:, query] for pattern in patterns]).astype(np.float32)),
-        "rollout": packed(rollout(patterns)[query].astype(np.float32)),
+        "logits": trace.output[0].astype(np.float32),
+        "rows": np.stack(patterns).transpose(2, 0, 1, 3).astype(np.float32),
+        "rollout": rollout(patterns).astype(np.float32),
     }
 
 
@@ -39,26 +41,22 @@ def digit_pad_part(
 ) -> Part:
     """The picture of a run as bytes, what the model answers, and what answers while one is drawn.
 
-    Arrays by the row that is looked at: every head's pattern (T, L, H, T), the rollout (T, T).
     `key` is that of the run. settings: {"digit": number of the shipped picture, "drawing": a drawn
     one as the address has it or nothing, "at": the head, "way": one of WAYS}.
     """
     stream = trace.main
-    patterns = [record.pattern for record in trace.attention]
-    assert stream.pixels is not None and trace.output is not None
+    assert stream.pixels is not None
     spec = {
         "key": key,
         "size": len(stream.pixels),
         "side": stream.side,
         "group": trace.groups[0].name,
-        "shipped": {**shipped._asdict(), "wrong": list(shipped.wrong)},
+        "shipped": {name: getattr(shipped, name) for name in ("chosen", "label", "n")},
         "ways": [{"name": name, "text": text} for name, text in WAYS.items()],
     }
     arrays = {
         "pixels": np.frombuffer(pixels, np.uint8),
-        "logits": trace.output[0].astype(np.float32),
-        "rows": np.stack(patterns).transpose(2, 0, 1, 3).astype(np.float32),
-        "rollout": rollout(patterns).astype(np.float32),
+        "wrong": np.array(shipped.wrong, np.int32),
+        **answer_arrays(trace),
     }
-    split = {"rows": 1, "rollout": 1}
-    return Part("digit_pad", spec, settings, arrays, split, answers)
+    return Part("digit_pad", spec, settings, arrays, dict.fromkeys(SPLIT, 1), answers)

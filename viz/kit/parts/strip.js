@@ -1,6 +1,7 @@
 // The model at a glance, in one line above every page: Home's small maps, and each part is a way to the
 // page that is about it. What was drawn stays until the arrays of another run are there.
 
+import { valuesOf } from "../arrays.js";
 import { same } from "../conversation.js";
 import { equals, html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
@@ -40,9 +41,9 @@ class Strip extends Instrument {
     const shown = [data, this.model.get("arrays"), palette];
     if (same(this.#shown, shown)) return;
     this.#shown = shown;
-    const values = Object.entries(this.arrays).map(([name, array]) => [name, array.values]);
+    const { pattern, mask, embed, positions } = valuesOf(this.arrays);
     const none = new Float32Array(1);
-    this.run = new Run(data, { ...Object.fromEntries(values), norms: none, ffn: none });
+    this.run = new Run(data, { pattern, mask, embed, positions, norms: none, ffn: none });
     this.pictures = picturesOf(this.run, palette);
     const focused = root.querySelector(":focus")?.getAttribute("data-part");
     root.replaceChildren(this.#line());

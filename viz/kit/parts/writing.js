@@ -1,7 +1,6 @@
 // A text while it is written, the sliders it is drawn with, the distribution of the next token or of a
 // chosen one, and what was attended to.
 
-import { floatsOf } from "../arrays.js";
 import { weightColors } from "../colors.js";
 import { same } from "../conversation.js";
 import { button, check, html, radios, wordsIn } from "../dom.js";
@@ -15,7 +14,7 @@ import { NO_MAP, pictureOf, shownOf } from "./writing/picture.js";
 import { Distribution } from "./writing/distribution.js";
 import { Feed } from "./writing/feed.js";
 import { AllSliders } from "./writing/sliders.js";
-import { beforeAnyStep, lookOf, stepInWords } from "./writing/step.js";
+import { beforeAnyStep, lookOf, stepInWords, weighed } from "./writing/step.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { SamplerSettings } from "../wire.js" */
@@ -29,6 +28,8 @@ const MAP_HEIGHT = 130;
 
 /** @extends {Instrument<WritingData>} */
 export class Writing extends Instrument {
+  /** @override */
+  static needs = ["given", "row", "mean"];
   #cancelMap = () => {};
   /** When the map was drawn last. */
   #mapDrawn = -Infinity;
@@ -120,7 +121,9 @@ export class Writing extends Instrument {
   get spec() {
     const [{ data }, told] = [this, super.spec];
     const isSame = data?.key === told.key && data.head === told.head;
-    return data?.alone || (isSame && data.steps.length > told.steps.length) ? data : told;
+    if (data?.alone || (isSame && data.steps.length > told.steps.length)) return data;
+    const steps = weighed(told.steps, this.arrays, told.n_prompt);
+    return { ...told, steps, given: this.arrays.given.values };
   }
 
   /**
@@ -153,12 +156,13 @@ export class Writing extends Instrument {
    *
    * @param {More} more
    */
-  #grow({ known, steps, labels, axis, shown, ...now }) {
+  #grow({ known, steps, labels, axis, shown, arrays, ...now }) {
     const { data } = this;
     const n = data.n_prompt + known;
+    const logits = /** @type {Float32Array} */ (arrays.logits.values);
     this.data = {
-      ...{ ...data, ...now, shown: [shown] },
-      steps: [...data.steps.slice(0, known), ...steps],
+      ...{ ...data, ...now, shown: [{ ...shown, logits }] },
+      steps: [...data.steps.slice(0, known), ...weighed(steps, arrays, n)],
       labels: [...data.labels.slice(0, n), ...labels],
       axis: [...data.axis.slice(0, n), ...axis],
     };
@@ -273,9 +277,8 @@ export class Writing extends Instrument {
     const at = all.findIndex(({ key }) => key === about.key);
     const loaded =
       at < 0 || about.logits ? null : await this.model.load("logits", at).catch(() => null);
-    const logits = about.logits
-      ? floatsOf(about.logits)
-      : /** @type {Float32Array | undefined} */ (loaded?.values); // gone: the page brings them again
+    const values = /** @type {Float32Array | undefined} */ (loaded?.values);
+    const logits = about.logits ?? values; // gone: the page brings them again
     if (!logits || about.key !== this.data.shown[this.#place()].key) return;
     this.distribution.take(about, logits);
     this.#showDistribution();
@@ -318,7 +321,7 @@ export class Writing extends Instrument {
     const { labels, n_prompt, steps, marks } = this.data;
     const at = this.#at();
     const step = steps[at];
-    const weights = step ? this.#weights(step) : [];
+    const weights = step ? this.#weights(step) : new Float32Array();
     const colorOf = weightColors(this.palette);
     const marked = new Map(marks.map((mark) => [n_prompt + mark.at, mark.text]));
     const tokens = labels.map((label, i) => {
@@ -336,7 +339,7 @@ export class Writing extends Instrument {
     const at = this.#at();
     const { averaged, at: chosen } = this.settings;
     const step = this.data.steps[at];
-    const weights = step ? this.#weights(step) : [];
+    const weights = step ? this.#weights(step) : new Float32Array();
     const words = step
       ? stepInWords(this.data, at, { averaged, weights })
       : [beforeAnyStep(this.data, chosen)];

@@ -2,27 +2,36 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from model.decoding.writing import WrittenToken
 from viz.kit.part import Answers, Part
 from viz.kit.sampling import Distribution, limits_data
-from viz.kit.wire import Data, Settings, axis_labels, finite
+from viz.kit.wire import Data, Settings, axis_labels
 from viz.labels import token_labels
+
+
+class Step(NamedTuple):
+    """How a token was drawn, and what one head and all heads on average attended to, (Tk,) each."""
+
+    said: Data
+    row: np.ndarray
+    mean: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenText:
     """A text while it is written: the prompt's tokens first, then one token for each step.
 
-    `steps` are as `step_data` gives them, for the head that is named; `given` are the probabilities
-    predicted for the prompt's tokens, NaN for the first. `marks` say in words what changed before a
-    new token, by its number; `note` is what there is to say about all of it.
+    `given` are the probabilities predicted for the prompt's tokens, NaN for the first. `marks` say
+    in words what changed before a new token, by its number; `note` is what there is to say about
+    all of it.
     """
 
     tokens: Sequence[str]
-    steps: Sequence[Data]
+    steps: Sequence[Step]
     given: Sequence[float]
     marks: dict[int, str]
     head_name: str
@@ -50,8 +59,7 @@ def writing_part(
         "labels": labels,
         "axis": axis_labels(labels),
         "n_prompt": len(text.tokens) - len(text.steps),
-        "steps": text.steps,
-        "given": [finite(p) for p in text.given],
+        "steps": [step.said for step in text.steps],
         "marks": marks_data(text.marks),
         "running": text.is_running,
         "note": text.note,
@@ -61,7 +69,11 @@ def writing_part(
         "vocab_size": shown[-1].logits.size,
         **limits_data(),
     }
-    arrays = {"logits": np.stack([one.logits for one in shown])}
+    arrays = {
+        "logits": np.stack([one.logits for one in shown]),
+        "given": np.array(text.given, np.float32),
+        **weights_of(text.steps),
+    }
     return Part("writing", spec, settings, arrays, {"logits": 1}, answers)
 
 
@@ -77,10 +89,10 @@ def new_labels(tokens: Sequence[str], since: int) -> Data:
     return {"labels": labels, "axis": axis_labels(labels)}
 
 
-def step_data(step: WrittenToken, layer: int, head: int) -> Data:
-    """One step: how it was drawn, and what one head and all heads attended to."""
+def step_of(step: WrittenToken, layer: int, head: int) -> Step:
+    """One step, for one head."""
     mean = np.asarray(sum(rows.mean(axis=0) for rows in step.attention) / len(step.attention))
-    return {
+    said = {
         "token_id": step.token_id,
         "rank": step.rank,
         "before": step.before,
@@ -88,11 +100,14 @@ def step_data(step: WrittenToken, layer: int, head: int) -> Data:
         "kept": step.n_kept,
         "put": step.is_put,
         "n_dropped": step.n_dropped,
-        "row": _short(step.attention[layer][head]),
-        "mean": _short(mean),
     }
+    return Step(said, step.attention[layer][head], mean)
 
 
-def _short(weights: np.ndarray) -> list[float]:
-    """Weights to five places; float32 as it is would be written in seventeen."""
-    return weights.astype(np.float64).round(5).tolist()
+def weights_of(steps: Sequence[Step]) -> dict[str, np.ndarray]:
+    """What was attended to, step after step, (sum of Tk,) each; writing/step.js cuts it again."""
+    none = np.zeros(0, np.float32)
+    return {
+        name: np.concatenate([none, *(getattr(step, name) for step in steps)], dtype=np.float32)
+        for name in ("row", "mean")
+    }

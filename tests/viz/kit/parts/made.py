@@ -27,9 +27,9 @@ from viz.kit.parts.home import home_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
-from viz.kit.parts.writing import WrittenText, writing_part
+from viz.kit.parts.writing import Step, WrittenText, writing_part
 from viz.kit.sampling import distribution_of
-from viz.kit.wire import Data, Option, Settings
+from viz.kit.wire import Option, Settings
 from viz.pages.lessons.by_hand import EXAMPLES
 
 TEXT = "The animal was too tired."
@@ -40,20 +40,12 @@ def attention_settings(**changes: object) -> Settings:
     return {**STATE, **changes}
 
 
-def writing_steps(n: int) -> list[Data]:
+def writing_steps(n: int) -> list[Step]:
     """Steps of a text of two prompt tokens."""
+    said = {"before": 0.6, "prob": 0.7, "kept": 2, "put": False, "n_dropped": 0}
+    weights = [np.full(2 + i, 1 / (2 + i), np.float32) for i in range(n)]
     return [
-        {
-            "token_id": 3 + i % 2,
-            "rank": i % 2,
-            "before": 0.6,
-            "prob": 0.7,
-            "kept": 2,
-            "put": False,
-            "n_dropped": 0,
-            "row": [1 / (2 + i)] * (2 + i),
-            "mean": [1 / (2 + i)] * (2 + i),
-        }
+        Step({"token_id": 3 + i % 2, "rank": i % 2, **said}, weights[i], weights[i])
         for i in range(n)
     ]
 

@@ -13,7 +13,7 @@ from tests.viz.kit.gallery import Gallery
 from viz.charts.chart import weights
 from viz.charts.colors import BLANK, END, color_bar
 from viz.kit.tiles import tiles
-from viz.kit.wire import packed, themes_data
+from viz.kit.wire import themes_data
 from viz.theme import along, palette, weight_scale, weight_shares
 
 SIZES = [(1032, 435), (1040, 400), (760, 420), (1480, 800), (1880, 860)]
@@ -318,7 +318,9 @@ def test_a_weight_has_one_colour_wherever_it_is_drawn(
     colors = palette(theme, small_weights=small_weights)
     expected = along(colors.sequential, weight_shares(MADE, colors))
     run(gallery)
-    group = {"n_layers": 2, "n_heads": 3, "tiles": packed(tiles(MADE, np.ones((4, 4), bool)))}
+    small = tiles(MADE, np.ones((4, 4), bool))
+    of_tiles = {"shape": small.shape, "bytes": small.ravel().tolist()}
+    group = {"n_layers": 2, "n_heads": 3, "tiles": of_tiles}
     pixels, before, words, stops, atlas, legend = gallery.evaluate(
         """async ([palette, weights, group]) => {
             const {plotlyWeights, weightColors, weightLegend} = await import('/kit/colors.js');

@@ -1,11 +1,16 @@
 """Protects a text on screen from its own delays: a late map is not of another text."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.viz.kit.gallery import Gallery
-from tests.viz.kit.parts.made import written
+from tests.viz.kit.parts.made import writing_steps, written
+from viz.kit.part import answer
+from viz.kit.parts.writing import weights_of
 
 # Keeps drawings of the map back until they are released, and notes what is marked.
 GATE = """() => {
@@ -29,11 +34,27 @@ def n_new(gallery: Gallery) -> int:
     return sum("new" in token["is"] for token in gallery.read("text"))
 
 
-def following(n: int, key: str, **changes: object) -> dict[str, Any]:
-    """An answer: what follows on two new tokens of a text of `n`."""
-    spec = written(n, key).spec
-    new = {name: spec[name][-(n - 2) :] for name in ("labels", "axis", "steps")}
-    return {**spec, **new, "marks": [], "shown": spec["shown"][0], "known": 2, **changes}
+@dataclass(frozen=True)
+class Following:
+    """What answers with what follows on two new tokens of a text of `n`, or on more of them."""
+
+    n: int
+    key: str
+    known: int = 2
+    running: bool = False
+
+    def more(self, asked: Mapping[str, object]) -> Mapping[str, Any]:
+        """All of it, whatever is asked."""
+        spec = written(self.n, self.key).spec
+        new = {name: spec[name][-(self.n - 2) :] for name in ("labels", "axis", "steps")}
+        arrays = {"logits": np.arange(5, dtype=np.float32), **weights_of(writing_steps(self.n)[2:])}
+        about = {"known": self.known, "running": self.running, "arrays": arrays}
+        return {**spec, **new, "marks": [], "shown": spec["shown"][0], **about}
+
+    @property
+    def answer(self) -> list[int]:
+        """Its bytes."""
+        return [*answer(self, {})]
 
 
 @pytest.mark.parametrize("n_next", [0, 2])
@@ -58,7 +79,7 @@ def test_what_is_moved_while_a_token_is_asked_for_goes_with_the_next_question(
     gallery.receive(written(2, is_running=True), asks=True)
     gallery.press("End", "Temperature")
     for i, temperature in enumerate([1, 3]):
-        more = following(3, "a key", running=True, known=2 + i)
+        more = Following(3, "a key", 2 + i, running=True).answer
         question = gallery.evaluate(ANSWER, [i, more])
         assert (question["known"], question["settings"]["temperature"]) == (2 + i, temperature)
         assert n_new(gallery) == 3 + i
@@ -71,7 +92,7 @@ def test_what_is_done_is_asked_and_the_page_hears_of_it_then(gallery: Gallery) -
     gallery.evaluate(LATE)
     gallery.receive(written(4, at=4), asks=True)
     gallery.get_by_role("button", name="Again from here").click()
-    question = gallery.evaluate(ANSWER, [0, following(5, "again")])
+    question = gallery.evaluate(ANSWER, [0, Following(5, "again").answer])
     assert question["act"] == {"kind": "again", "at": 4, "token": None}
     assert (question["known"], n_new(gallery)) == (2, 5)
     assert gallery.sent() == {"at": None, "rests": 1}

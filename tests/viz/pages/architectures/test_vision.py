@@ -13,7 +13,7 @@ from model.sources.checkpoint import Checkpoint
 from model.sources.handle import ModelHandle
 from tests.model.builders import tiny_vision
 from tests.viz.apps import faultless, lines, open_page
-from tests.viz.builders import live_data, unpacked
+from tests.viz.builders import live_data
 from viz import runs
 from viz.frame.given import shipped_digits
 from viz.frame.settings import DRAWING
@@ -52,11 +52,11 @@ def test_what_is_asked_while_drawing_is_the_same_capture(model: Checkpoint) -> N
     answers = pictures.answers(_handle())
     pixels = a_drawing()
     asked = {"pixels": base64.b64encode(pixels.tobytes()).decode(), "query": 9}
-    found = answers.more(asked)
+    found = answers.more(asked)["arrays"]
     trace = capture_image(model.model, pixels / np.float32(255))
     rows = np.stack([record.pattern[:, 9] for record in trace.attention])
-    np.testing.assert_allclose(unpacked(found["rows"]), rows, rtol=1e-4, atol=1e-6)
-    assert unpacked(found["rollout"]).sum() == pytest.approx(1, abs=1e-5)
+    np.testing.assert_allclose(found["rows"], rows, rtol=1e-4, atol=1e-6)
+    assert found["rollout"].sum() == pytest.approx(1, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_no_question_is_refused(
 
 def test_digits_that_the_model_gets_wrong_are_counted(model: Checkpoint) -> None:
     found = shipped_digits()
-    wrong = live_data(opened())["shipped"]["wrong"]
+    wrong = live_data(opened())["wrong"]
     answers = [
         capture_image(model.model, image / np.float32(255)).output.argmax()
         for image in found.images[:20]

@@ -4,6 +4,7 @@ import { matrix } from "../../maths.js";
 import { WEIGHTS } from "../../patterns.js";
 
 /** @import { Picture } from "../../figure.js" */
+/** @import { Numbers } from "../../maths.js" */
 /** @import { WritingData, WritingStep } from "./wire.js" */
 
 export const NO_MAP =
@@ -11,7 +12,7 @@ export const NO_MAP =
 
 /**
  * @param {Pick<WritingData, "steps" | "axis" | "n_prompt">} text
- * @param {(step: WritingStep) => number[]} weightsOf those a step is shown with
+ * @param {(step: WritingStep) => Numbers} weightsOf those a step is shown with
  * @returns {Picture}
  */
 export function pictureOf({ steps, axis, n_prompt }, weightsOf) {

@@ -4,12 +4,32 @@ import { digits, html } from "../../dom.js";
 import { argmax } from "../../measures.js";
 
 /** @import { Token } from "../../marks/tokens.js" */
-/** @import { WritingData } from "./wire.js" */
+/** @import { Decoded } from "../../arrays.js" */
+/** @import { Numbers } from "../../maths.js" */
+/** @import { StepAbout, WritingData, WritingStep } from "./wire.js" */
+
+/**
+ * Steps with the weights that they are shown with, which come step after step: on all tokens before
+ * it but the dropped ones.
+ *
+ * @param {StepAbout[]} steps
+ * @param {Record<string, Decoded>} weights
+ * @param {number} n tokens before the first of these steps
+ * @returns {WritingStep[]}
+ */
+export function weighed(steps, { row, mean }, n) {
+  let at = 0;
+  return steps.map((step, i) => {
+    const from = at;
+    at += n + i - step.n_dropped;
+    return { ...step, row: row.values.subarray(from, at), mean: mean.values.subarray(from, at) };
+  });
+}
 
 /**
  * @param {WritingData} data
  * @param {number} at the new token, from 0
- * @param {{averaged: boolean, weights: number[]}} attention what it is shown with
+ * @param {{averaged: boolean, weights: Numbers}} attention what it is shown with
  * @returns {(Node | string)[]}
  */
 export function stepInWords(data, at, { averaged, weights }) {
@@ -35,9 +55,9 @@ export function stepInWords(data, at, { averaged, weights }) {
  * @param {number | null} chosen
  */
 export function beforeAnyStep({ given }, chosen) {
-  const p = chosen === null ? null : (given[chosen] ?? null);
+  const p = given[chosen ?? -1] ?? NaN;
   const words = "Press Start: the model continues your text, one token at a time.";
-  return p === null ? words : `Predicted with ${digits(p)}.`;
+  return Number.isNaN(p) ? words : `Predicted with ${digits(p)}.`;
 }
 
 /**
@@ -45,14 +65,14 @@ export function beforeAnyStep({ given }, chosen) {
  *
  * @param {WritingData} data
  * @param {number} i
- * @param {{at: number, n_dropped: number, weights: number[]} | undefined} step
+ * @param {{at: number, n_dropped: number, weights: Numbers} | undefined} step
  * @param {(weight: number) => string} colorOf
  * @returns {Omit<Token, "label">}
  */
 export function lookOf({ n_prompt, given }, i, step, colorOf) {
   if (!step) {
-    const p = given[i] ?? null; // none for the first, nor for new ones
-    return p === null ? {} : { title: `predicted with ${digits(p)}` };
+    const p = given[i] ?? NaN; // none for the first, nor for new ones
+    return Number.isNaN(p) ? {} : { title: `predicted with ${digits(p)}` };
   }
   if (i < step.n_dropped) return { is: { dropped: true }, title: "dropped from the context" };
   if (i >= n_prompt + step.at) return {};

@@ -1,6 +1,8 @@
 // What is sent of a text while it is written.
 
-/** @import { InstrumentData, PackedArray, SamplerSettings, SliderBounds } from "../../wire.js" */
+/** @import { InstrumentData, SamplerSettings, SliderBounds } from "../../wire.js" */
+/** @import { Decoded } from "../../arrays.js" */
+/** @import { Numbers } from "../../maths.js" */
 
 /**
  * What comes, or came, as one token of a text. `sampling` is what a written token was drawn with;
@@ -9,7 +11,7 @@
  * @typedef {object} ShownDistribution
  * @property {string} key new when the numbers are
  * @property {number} at the token's number in the whole text
- * @property {PackedArray} [logits] (vocabulary,) where they come along; else an array of the part
+ * @property {Float32Array} [logits] (vocabulary,) where they came with an answer; else an array of the part
  * @property {number[]} ids of the tokens shown by name: the leading ones, and the drawn one
  * @property {string[]} labels of the same
  * @property {string} signs what signs in them mean, or empty
@@ -18,9 +20,9 @@
  */
 
 /**
- * One new token, how it was drawn, and what the position before it attended to.
+ * How a new token was drawn.
  *
- * @typedef {object} WritingStep
+ * @typedef {object} StepAbout
  * @property {number} token_id
  * @property {number} rank from 0
  * @property {number} before its predicted probability
@@ -28,8 +30,13 @@
  * @property {number} kept how many tokens could be drawn
  * @property {boolean} put whether a person put it there
  * @property {number} n_dropped tokens the context had let go of
- * @property {number[]} row weights of this head on the tokens still in the context
- * @property {number[]} mean the same, mean of all heads
+ */
+
+/**
+ * And what the position before it attended to: weights of this head on the tokens still in the context,
+ * and the mean of all heads.
+ *
+ * @typedef {StepAbout & {row: Numbers, mean: Numbers}} WritingStep
  */
 
 /**
@@ -61,8 +68,7 @@
  * @property {string[]} labels of the prompt and all new tokens
  * @property {string[]} axis the same, short and escaped for Plotly
  * @property {number} n_prompt
- * @property {WritingStep[]} steps
- * @property {(number | null)[]} given the probability predicted for each token of the prompt
+ * @property {StepAbout[]} steps
  * @property {Mark[]} marks
  * @property {boolean} running
  * @property {string} note what there is to say about the whole text
@@ -75,7 +81,12 @@
  * @property {WritingSettings} settings
  */
 
-/** @typedef {InstrumentData & WritingFields} WritingData */
+/**
+ * With weights of the steps, and `given`, the probability predicted for each token of the prompt.
+ *
+ * @typedef {InstrumentData & Omit<WritingFields, "steps"> & {steps: WritingStep[], given: Numbers}}
+ *   WritingData
+ */
 
 /**
  * What the browser asks between two runs of the page: how many new tokens it has, the sliders, and
@@ -90,13 +101,14 @@
  * @typedef {object} More
  * @property {string} key of the text, as in the data of the page
  * @property {number} known
- * @property {WritingStep[]} steps
+ * @property {StepAbout[]} steps
  * @property {string[]} labels of the new tokens
  * @property {string[]} axis
  * @property {Mark[]} marks
  * @property {boolean} running
  * @property {string} note
  * @property {ShownDistribution} shown
+ * @property {Record<"logits" | "row" | "mean", Decoded>} arrays
  */
 
 export {};
