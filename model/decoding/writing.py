@@ -56,7 +56,7 @@ class Writing:
     stopped: str | None = None
     steps: list[WrittenToken] = field(default_factory=list)
     version: int = 0  # of the text: another one when tokens were taken back
-    sent: dict[object, list[dict[str, Any]]] = field(default_factory=dict)  # steps as sent, by head
+    sent: dict[object, list[Any]] = field(default_factory=dict)  # steps as sent, by head
     lock: RLock = field(default_factory=RLock)  # a run of the page and the browser may both ask
     fed: float = -math.inf  # when the browser last asked for more, on the clock of `monotonic`
     _text: Continuation | None = None

@@ -1,6 +1,7 @@
 // A circuit: which part's term is read where, on the way from the words to an answer. Python gives the
 // edges and what they keep; here they are drawn, chosen and followed.
 
+import { rowsOf } from "../arrays.js";
 import {
   button,
   check,
@@ -21,21 +22,25 @@ import { drawCircuit, legendOf, shownOf } from "./circuit/picture.js";
 import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
 import { answerName, textsOf, wayName } from "./circuit/words.js";
 
+/** @import { Decoded } from "../arrays.js" */
 /** @import { Place } from "../instrument.js" */
 /** @import { InstrumentData } from "../wire.js" */
 /** @import { Address, Edge, Line, Node } from "./circuit/graph.js" */
 
-/** Edges as Python says them; see circuit.py. */
 /**
- * @typedef {object} Edges
- * @property {number} n
- * @property {Address[]} at
- * @property {number[]} effects
- * @property {boolean[]} exact
- * @property {([label: string, before: number, after: number][] | null)[]} cuts
+ * What Python says of edges; their numbers are arrays. `cuts` are tokens that are likely with or
+ * without each; see circuit.py.
+ *
+ * @typedef {{n: number, cuts: (string[] | null)[]}} EdgesAbout
  */
 
 /** @typedef {Edge & {id: string, cut: [string, number, number][] | null}} DrawnEdge */
+
+/**
+ * An edge is on a whole way `from` so many edges on.
+ *
+ * @typedef {Omit<DrawnEdge, "isWhole"> & {from: number}} SentEdge
+ */
 
 /**
  * @typedef {object} CircuitFields
@@ -50,12 +55,12 @@ import { answerName, textsOf, wayName } from "./circuit/words.js";
  * @property {number} n_heads
  * @property {number} n_all
  * @property {number} n_kept
- * @property {Edges & {from: (number | null)[]}} strongest
- * @property {(Edges & {share: number, is_done: boolean}) | null} pruned
+ * @property {{n: number, edges: SentEdge[]}} strongest
+ * @property {{n: number, edges: SentEdge[], share: number, is_done: boolean} | null} pruned
  * @property {boolean} can_prune where Python does it when it is asked to
  * @property {{sizes: number[], shares: number[]}} curve
  * @property {number | null} correlation
- * @property {[layer: number, head: number][]} heads
+ * @property {number[][]} heads layer and head of each
  * @property {{edges: number, edge: string, which: string}} settings
  */
 
@@ -67,11 +72,14 @@ const SHARED = [
   "Another set of edges may do as well, and F may leave 0 to 1 where edges work against each other.",
 ];
 
+const OF_EDGES = ["strongest_edges", "strongest_cuts", "pruned_edges", "pruned_cuts"];
 const MOST_WAYS = 12;
 const NARROW = 860; // pixels, below which all stands in one column
 
 /** @extends {Instrument<CircuitData>} */
 export class Circuit extends Instrument {
+  /** @override */
+  static needs = ["heads", "curve", ...OF_EDGES];
   /** The way that is followed, or none. */
   way = -1;
   /** @type {Set<string>} */
@@ -123,6 +131,23 @@ export class Circuit extends Instrument {
     };
   }
 
+  /**
+   * What Python says, with the numbers of its arrays.
+   *
+   * @override
+   */
+  get spec() {
+    const { heads, curve, ...of } = this.arrays;
+    const [told, points] = [super.spec, rowsOf(curve)];
+    return {
+      ...told,
+      heads: rowsOf(heads),
+      curve: { sizes: points.map(([size]) => size), shares: points.map(([, share]) => share) },
+      strongest: edgesOf(told.strongest, of.strongest_edges, of.strongest_cuts),
+      pruned: told.pruned && edgesOf(told.pruned, of.pruned_edges, of.pruned_cuts),
+    };
+  }
+
   /** Whether the pruned circuit is shown. */
   get isPruned() {
     return Boolean(this.data.pruned) && this.settings.which === "pruned";
@@ -139,14 +164,7 @@ export class Circuit extends Instrument {
     const { pruned, strongest } = this.data;
     const shown = this.isPruned && pruned ? pruned : strongest;
     const k = this.isPruned ? Infinity : this.k;
-    return shown.at.slice(0, k).map((at, number) => ({
-      at,
-      id: edgeText(at),
-      effect: shown.effects[number],
-      isExact: shown.exact[number],
-      isWhole: this.isPruned || (strongest.from[number] ?? Infinity) <= k,
-      cut: shown.cuts[number],
-    }));
+    return shown.edges.slice(0, k).map((edge) => ({ ...edge, isWhole: edge.from <= k }));
   }
 
   /** @override */
@@ -155,7 +173,8 @@ export class Circuit extends Instrument {
     texts.replaceChildren(...textsOf(data));
     this.#drawControls();
     this.#draw();
-    const isDone = data.strongest.exact.every(Boolean) && data.curve.sizes.at(-1) === data.n_kept;
+    const areExact = data.strongest.edges.every(({ isExact }) => isExact);
+    const isDone = areExact && data.curve.sizes.at(-1) === data.n_kept;
     if (isDone && !this.#hasPlayed) this.play();
   }
 
@@ -385,6 +404,29 @@ export class Circuit extends Instrument {
       chosen: chosen.hidden ? null : isEdge ? panel.read() : readPart(chosen),
     };
   }
+}
+
+/**
+ * Edges with their numbers: place, effect, whether that is exact, from where on it is whole, in each
+ * row of a table; of their tokens, edge after edge, how likely each is with it and without.
+ *
+ * @template {EdgesAbout} About
+ * @param {About} about
+ * @param {Decoded} table
+ * @param {Decoded} chances
+ */
+function edgesOf({ cuts, ...about }, table, chances) {
+  const pairs = rowsOf(chances);
+  /** @type {SentEdge[]} */
+  const edges = rowsOf(table).map((row, i) => {
+    const at = /** @type {Address} */ (row.slice(0, -3));
+    const [effect, isExact, from] = row.slice(-3);
+    const own = pairs.splice(0, cuts[i]?.length ?? 0);
+    /** @type {DrawnEdge["cut"]} */
+    const cut = cuts[i]?.map((label, j) => [label, own[j][0], own[j][1]]) ?? null;
+    return { at, id: edgeText(at), effect, isExact: isExact === 1, from, cut };
+  });
+  return { ...about, edges };
 }
 
 export default partOf("circuit", Circuit);

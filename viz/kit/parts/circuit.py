@@ -1,7 +1,6 @@
 """A circuit as a part: edges of two texts from the words to the answer, and what they keep."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from model.analysis.paths.kept import Curve, on_ways
 from model.analysis.paths.terms import HEAD, KIND, LAYER, MLP
 from model.trace import Trace
 from viz.kit.part import Part
-from viz.kit.wire import Data, Settings, axis_labels, finite
+from viz.kit.wire import Settings, axis_labels, finite
 from viz.labels import token_labels
 
 MOST_DRAWN = 100  # edges
@@ -38,6 +37,8 @@ def circuit_part(
     labels = token_labels(trace.tokens)
     strongest, pruned, share = circuit.strongest, circuit.pruned, finite(circuit.share)
     heads = _heads([strongest, pruned])
+    first, largest = np.arange(len(strongest.edges))[:MOST_DRAWN], _largest(pruned)
+    begins = _begins(circuit.curve, len(first), paths.n_heads)
     spec = {
         "key": key,
         "labels": labels,
@@ -51,20 +52,16 @@ def circuit_part(
         "n_heads": paths.n_heads,
         "n_all": circuit.all.n_all,
         "n_kept": len(circuit.all.edges),
-        "strongest": {
-            **_edges(strongest, np.arange(len(strongest.edges))[:MOST_DRAWN], name),
-            "from": _begins(circuit.curve, min(MOST_DRAWN, len(strongest.edges)), paths.n_heads),
-        },
+        "strongest": {"n": len(strongest.edges), "cuts": _names(strongest, first, name)},
         "pruned": share
         and {
+            "n": len(pruned.edges),
+            "cuts": _names(pruned, largest, name),
             "share": share,
             "is_done": pruned.is_done,
-            **_edges(pruned, _largest(pruned), name),
         },
         "can_prune": can_prune,
-        "curve": {"sizes": circuit.curve.sizes, "shares": list(map(finite, circuit.curve.shares))},
         "correlation": finite(strongest.correlation),
-        "heads": heads,
     }
     records, n = trace.groups[0].records, len(labels)
     patterns, masks = (
@@ -73,9 +70,18 @@ def circuit_part(
     )
     for at, (layer, head) in enumerate(heads):
         patterns[at], masks[at] = records[layer].pattern[head], records[layer].mask_of(head)
-    arrays = {"patterns": patterns, "masks": masks}
+    pieces = {"patterns": patterns, "masks": masks}
+    arrays = {
+        **pieces,
+        "heads": heads,
+        "curve": np.array([circuit.curve.sizes, circuit.curve.shares]).T,
+        "strongest_edges": _table(strongest, first, begins),
+        "strongest_cuts": _chances(strongest, first),
+        "pruned_edges": _table(pruned, largest, np.zeros(len(largest))),
+        "pruned_cuts": _chances(pruned, largest),
+    }
     state = settings or {"which": "pruned" if share else "strongest"}
-    return Part("circuit", spec, {**STATE, **state}, arrays, dict.fromkeys(arrays, 1))
+    return Part("circuit", spec, {**STATE, **state}, arrays, dict.fromkeys(pieces, 1))
 
 
 def _largest(exact: Exact) -> np.ndarray:
@@ -83,40 +89,39 @@ def _largest(exact: Exact) -> np.ndarray:
     return np.argsort(-np.abs(exact.values), kind="stable")[:MOST_DRAWN]
 
 
-def _heads(found: Sequence[Exact]) -> list[list[int]]:
-    """The heads that edges lead into, (layer, head) each."""
+def _heads(found: Sequence[Exact]) -> np.ndarray:
+    """The heads that edges lead into, layer and head of each, (n, 2)."""
     edges = np.concatenate([one.edges for one in found])
     into = edges[edges[:, KIND] < MLP][:, [LAYER, HEAD]]
-    return np.unique(into, axis=0).tolist()
+    return np.unique(into, axis=0)
 
 
-def _edges(exact: Exact, drawn: np.ndarray, name: Callable[[int], str]) -> Data:
-    """Edges by their places, with their effects or estimates, and what is likely without each.
-
-    drawn: the numbers of those that are sent.
+def _table(exact: Exact, drawn: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """Of each edge its place, its effect or estimate, whether that is exact, and from how many
+    edges on it is on a whole way, (n, 9).
     """
-    edges, values = exact.edges[drawn], exact.values[drawn]
-    return {
-        "n": len(exact.edges),
-        "at": edges.tolist(),
-        "effects": [finite(value) for value in values],
-        "exact": exact.is_known[drawn].tolist(),
-        "cuts": [_cut(exact.cuts.get(at), name) for at in drawn.tolist()],
-    }
+    about = exact.values[drawn], exact.is_known[drawn], begins
+    return np.column_stack([exact.edges[drawn], *about]).astype(float)
 
 
-def _cut(cut: Cut | None, name: Callable[[int], str]) -> list[Any] | None:
-    """Tokens, and how likely each is with and without an edge."""
-    if cut is None:
-        return None
-    both = zip(cut.ids, cut.before, cut.after, strict=True)
-    return [[name(token), finite(before), finite(after)] for token, before, after in both]
+def _cuts(exact: Exact, drawn: np.ndarray) -> list[Cut | None]:
+    return [exact.cuts.get(at) for at in drawn.tolist()]
 
 
-def _begins(curve: Curve, n: int, n_heads: int) -> list[int | None]:
-    """Of n edges the smallest circuit of the curve in which each is on a whole way."""
-    begins: list[int | None] = [None] * n
+def _names(exact: Exact, drawn: np.ndarray, name: Callable[[int], str]) -> list[list[str] | None]:
+    """The tokens that are likely with or without each edge, as far as that is known."""
+    return [cut and [name(token) for token in cut.ids] for cut in _cuts(exact, drawn)]
+
+
+def _chances(exact: Exact, drawn: np.ndarray) -> np.ndarray:
+    """How likely each of these tokens is with and without the edge, edge after edge, (n, 2)."""
+    pairs = [[cut.before, cut.after] for cut in _cuts(exact, drawn) if cut]
+    return np.concatenate([np.zeros((2, 0)), *map(np.array, pairs)], axis=1, dtype=np.float32).T
+
+
+def _begins(curve: Curve, n: int, n_heads: int) -> np.ndarray:
+    """Of n edges the smallest circuit of the curve in which each is on a whole way, (n,); or ∞."""
+    begins = np.full(n, np.inf)
     for size in reversed(curve.sizes):
-        for at in np.flatnonzero(on_ways(curve.edges[:size], n_heads)[:n]).tolist():
-            begins[at] = size
+        begins[on_ways(curve.edges[:size], n_heads)[:n].nonzero()] = size
     return begins

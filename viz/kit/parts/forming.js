@@ -38,7 +38,7 @@ const CHANGES = { name: "change of attention weight", low: -1, high: 1, signed: 
 /** @extends {Instrument<FormingData>} */
 export class Forming extends Instrument {
   /** @override */
-  static needs = ["mask"];
+  static needs = ["mask", "steps"];
 
   /** The number of the step on screen while it plays. @type {number | null} */
   #playing = null;
@@ -80,6 +80,15 @@ export class Forming extends Instrument {
     const saves = pictureMenu(() => this.#shown, this.cell);
     place.el.replaceChildren(this.controls, this.says, both, saves);
     this.lifetime.watchSize(this.heads, () => this.#values.length && this.#drawGrid());
+  }
+
+  /**
+   * What Python says, with the steps.
+   *
+   * @override
+   */
+  get spec() {
+    return { ...super.spec, steps: [...this.arrays.steps.values] };
   }
 
   /** The number of the step on screen. */

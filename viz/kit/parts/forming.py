@@ -1,5 +1,7 @@
 """Heads as they form: what each attends to on one text, at the steps of a training."""
 
+import numpy as np
+
 from model.training.runs import Frames
 from viz.kit.part import Part
 from viz.kit.wire import Settings, axis_labels
@@ -20,13 +22,13 @@ def forming_part(frames: Frames, settings: Settings, *, key: str) -> Part:
     spec = {
         "key": key,
         "text": frames.text.strip(),
-        "steps": list(frames.steps),
         "labels": labels,
         "axis": {name: axis_labels(own) for name, own in labels.items()},
         "is_self": frames.queries == frames.keys,
         "n_layers": n_layers,
         "n_heads": n_heads,
     }
-    arrays = {"patterns": frames.patterns, "mask": frames.mask}
+    steps = np.array(frames.steps, np.int32)
+    arrays = {"patterns": frames.patterns, "mask": frames.mask, "steps": steps}
     state = {"step": frames.steps[-1], **STATE, **settings}
     return Part("forming", spec, state, arrays, {"patterns": 1})

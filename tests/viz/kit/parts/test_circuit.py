@@ -1,5 +1,6 @@
 """Protects the picture of a circuit: its lines are edges, and a click says what one does."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -97,18 +98,19 @@ def test_colours_and_dashes_mean_what_the_legend_says(gallery: Gallery) -> None:
     ]
 
 
-def chain(*edges: list[int]) -> dict[str, Any]:
+def chain(*edges: list[int]) -> Part:
     """These edges alone, of three layers."""
-    of = circuit().spec["strongest"]
-    changed = {name: of[name][: len(edges)] for name in ("effects", "exact", "cuts", "from")}
-    return {"strongest": {**of, **changed, "at": edges}, "n_layers": 3}
+    of = circuit(edges=100)
+    about = of.shared["strongest_edges"].array[: len(edges), 6:]
+    arrays = {**of.arrays, "strongest_edges": np.column_stack([edges, about])}
+    return replace(of, spec={**of.spec, "n_layers": 3}, arrays=arrays)
 
 
 def test_a_chain_is_one_part_until_it_is_unfolded(gallery: Gallery) -> None:
     """Of three MLPs at one token the first two: a head stands before the third."""
     edges = [[0, 3, 0, 2, 2, 0], [1, 3, 0, 2, 2, 4], [2, 1, 0, 2, 2, 8], [2, 3, 0, 2, 2, 9]]
     edges += [[3, 4, 0, 2, 2, 12], [3, 4, 0, 2, 2, 4]]
-    shown = drawn(gallery, circuit(edges=100), **chain(*edges))
+    shown = drawn(gallery, chain(*edges))
     name = "MLP 0-1@2"
     assert [one for one in shown["nodes"] if one.startswith("MLP")] == [name, "MLP 2.0@2"]
     assert (name, name) not in {(line["from"], line["to"]) for line in shown["lines"]}
@@ -125,7 +127,7 @@ def test_a_chain_is_one_part_until_it_is_unfolded(gallery: Gallery) -> None:
 
 def test_a_chain_that_leaves_out_a_layer_names_its_mlps(gallery: Gallery) -> None:
     edges = [[0, 3, 0, 2, 2, 0], [2, 3, 0, 2, 2, 4], [3, 4, 0, 2, 2, 12]]
-    assert "MLP 0, 2" in drawn(gallery, circuit(edges=100), **chain(*edges))["names"]
+    assert "MLP 0, 2" in drawn(gallery, chain(*edges))["names"]
 
 
 def test_an_edge_says_its_effect_its_cell_and_what_is_likely_without_it(gallery: Gallery) -> None:

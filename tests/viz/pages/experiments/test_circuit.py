@@ -1,9 +1,8 @@
 """Protects the page Circuit: it asks for what both texts make likely, and refuses in a line."""
 
-import json
 from functools import cache
-from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,16 +11,9 @@ from model.analysis.patching import Pair
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
 from tests.viz.apps import chosen, faultless, finished, lines, open_page, tables_shown
-from tests.viz.builders import stories, stories_trace
+from tests.viz.builders import live_data, stories, stories_trace
 
 GIRL, BOY = "The girl lost the ball, so", "The boy lost the ball, so"
-
-
-def sent(app: AppTest) -> dict[str, Any]:
-    """What the browser is told of the circuit."""
-    live = [x for x in app.get("bidi_component") if x.proto.component_name == "headlight_live"]
-    (told,) = (json.loads(element.proto.json) for element in live)
-    return told["spec"]
 
 
 @cache
@@ -43,18 +35,18 @@ def whole() -> AppTest:
 
 
 def test_the_page_has_the_circuit_of_both_sentences(whole: AppTest) -> None:
-    spec, found = sent(faultless(whole)), by_hand(GIRL, BOY)
-    assert spec["n_all"] == found.all.n_all
-    assert [spec["answer"], spec["against"]] == ["she", "he"]
-    assert spec["strongest"]["at"] == found.strongest.edges[:100].tolist()
-    exact = found.strongest.exact[:100]
-    assert spec["strongest"]["effects"] == pytest.approx(exact, abs=1e-4)
-    assert spec["curve"]["shares"] == pytest.approx(found.curve.shares, abs=1e-4)
-    assert all(spec["strongest"]["exact"])
+    sent, found = live_data(faultless(whole)), by_hand(GIRL, BOY)
+    assert sent["n_all"] == found.all.n_all
+    assert [sent["answer"], sent["against"]] == ["she", "he"]
+    places, (effects, are_exact, _) = np.split(sent["strongest_edges"].T, [6])
+    assert (found.strongest.edges[:100] == places.T).all()
+    assert effects == pytest.approx(found.strongest.exact[:100], abs=1e-4)
+    assert sent["curve"][:, 1] == pytest.approx(found.curve.shares, abs=1e-4)
+    assert are_exact.all()
     (line,) = [x for x in lines(whole, "aside") if "edges are estimated" in x]
     assert line.startswith(f"All {found.all.n_all:,} edges")
-    assert 0.9 <= spec["pruned"]["share"] <= 1.1
-    assert spec["pruned"]["n"] < 300
+    assert 0.9 <= sent["pruned"]["share"] <= 1.1
+    assert sent["pruned"]["n"] < 300
 
 
 @pytest.mark.parametrize(
@@ -79,7 +71,7 @@ def test_the_same_edges_on_other_sentences_and_another_answer_s(whole: AppTest) 
     assert boxes[0].value != GIRL and boxes[0].value.split()[1] == "girl"
     chosen(app, elsewhere_1=GIRL, elsewhere_2="A man.", elsewhere_3=" ")
     (table,) = tables_shown(app)
-    found, n = by_hand(GIRL, BOY), sent(app)["n_kept"]
+    found, n = by_hand(GIRL, BOY), live_data(app)["n_kept"]
     assert float(table["F"]["Sentence 1"]) == pytest.approx(found.curve.shares[-1], abs=0.01)
     assert table["answer"]["Sentence 1"] == "“she” rather than “he”"
     assert "3 tokens; the first text has 7" in table["answer"]["Sentence 2"]
@@ -88,4 +80,4 @@ def test_the_same_edges_on_other_sentences_and_another_answer_s(whole: AppTest) 
     assert n == found.curve.sizes[-1]
     chosen(app, metric="logit")
     finished(app)
-    assert sent(app)["against"] == ""
+    assert live_data(app)["against"] == ""
