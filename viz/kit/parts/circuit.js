@@ -1,7 +1,6 @@
 // A circuit: which part's term is read where, on the way from the words to an answer. Python gives the
 // edges and what they keep; here they are drawn, chosen and followed.
 
-import { rowsOf } from "../arrays.js";
 import {
   button,
   check,
@@ -17,30 +16,18 @@ import {
 import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { drawShares } from "./circuit/curve.js";
+import { NEEDS, dataOf } from "./circuit/edges.js";
 import { byEffect, edgeText, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
 import { drawCircuit, legendOf, shownOf } from "./circuit/picture.js";
 import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
 import { answerName, textsOf, wayName } from "./circuit/words.js";
 
-/** @import { Decoded } from "../arrays.js" */
 /** @import { Place } from "../instrument.js" */
 /** @import { InstrumentData } from "../wire.js" */
-/** @import { Address, Edge, Line, Node } from "./circuit/graph.js" */
-
-/**
- * What Python says of edges; their numbers are arrays. `cuts` are tokens that are likely with or
- * without each; see circuit.py.
- *
- * @typedef {{n: number, cuts: (string[] | null)[]}} EdgesAbout
- */
+/** @import { SentEdge } from "./circuit/edges.js" */
+/** @import { Edge, Line, Node } from "./circuit/graph.js" */
 
 /** @typedef {Edge & {id: string, cut: [string, number, number][] | null}} DrawnEdge */
-
-/**
- * An edge is on a whole way `from` so many edges on.
- *
- * @typedef {Omit<DrawnEdge, "isWhole"> & {from: number}} SentEdge
- */
 
 /**
  * @typedef {object} CircuitFields
@@ -72,14 +59,13 @@ const SHARED = [
   "Another set of edges may do as well, and F may leave 0 to 1 where edges work against each other.",
 ];
 
-const OF_EDGES = ["strongest_edges", "strongest_cuts", "pruned_edges", "pruned_cuts"];
 const MOST_WAYS = 12;
 const NARROW = 860; // pixels, below which all stands in one column
 
 /** @extends {Instrument<CircuitData>} */
 export class Circuit extends Instrument {
   /** @override */
-  static needs = ["heads", "curve", ...OF_EDGES];
+  static needs = NEEDS;
   /** The way that is followed, or none. */
   way = -1;
   /** @type {Set<string>} */
@@ -137,15 +123,7 @@ export class Circuit extends Instrument {
    * @override
    */
   get spec() {
-    const { heads, curve, ...of } = this.arrays;
-    const [told, points] = [super.spec, rowsOf(curve)];
-    return {
-      ...told,
-      heads: rowsOf(heads),
-      curve: { sizes: points.map(([size]) => size), shares: points.map(([, share]) => share) },
-      strongest: edgesOf(told.strongest, of.strongest_edges, of.strongest_cuts),
-      pruned: told.pruned && edgesOf(told.pruned, of.pruned_edges, of.pruned_cuts),
-    };
+    return dataOf(super.spec, this.arrays);
   }
 
   /** Whether the pruned circuit is shown. */
@@ -404,29 +382,6 @@ export class Circuit extends Instrument {
       chosen: chosen.hidden ? null : isEdge ? panel.read() : readPart(chosen),
     };
   }
-}
-
-/**
- * Edges with their numbers: place, effect, whether that is exact, from where on it is whole, in each
- * row of a table; of their tokens, edge after edge, how likely each is with it and without.
- *
- * @template {EdgesAbout} About
- * @param {About} about
- * @param {Decoded} table
- * @param {Decoded} chances
- */
-function edgesOf({ cuts, ...about }, table, chances) {
-  const pairs = rowsOf(chances);
-  /** @type {SentEdge[]} */
-  const edges = rowsOf(table).map((row, i) => {
-    const at = /** @type {Address} */ (row.slice(0, -3));
-    const [effect, isExact, from] = row.slice(-3);
-    const own = pairs.splice(0, cuts[i]?.length ?? 0);
-    /** @type {DrawnEdge["cut"]} */
-    const cut = cuts[i]?.map((label, j) => [label, own[j][0], own[j][1]]) ?? null;
-    return { at, id: edgeText(at), effect, isExact: isExact === 1, from, cut };
-  });
-  return { ...about, edges };
 }
 
 export default partOf("circuit", Circuit);
