@@ -74,14 +74,17 @@ LEFT_FOR_KEYS = """async maps => {
     maps.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowUp'}));
     await new Promise(resolve => setTimeout(resolve, 400));
 }"""
-# Where the mouse is over a small map, from the lower right corner on.
+# Where the mouse is over a small map, from the lower right corner on. It leaves again,
+# since a map that it rests on becomes large and would take the click.
 LAST_MAP = """node => {
     const {left, top, right, bottom} = node.getBoundingClientRect();
     for (let clientX = right; clientX > left; clientX -= 9)
         for (let clientY = bottom; clientY > top; clientY -= 9) {
             const at = {clientX, clientY, pointerType: 'mouse'};
             node.dispatchEvent(new PointerEvent('pointermove', at));
-            if (node.style.cursor) return [clientX, clientY];
+            if (!node.style.cursor) continue;
+            node.dispatchEvent(new PointerEvent('pointerleave', at));
+            return [clientX, clientY];
         }
 }"""
 
