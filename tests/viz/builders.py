@@ -96,19 +96,20 @@ def numbers(stored: object) -> np.ndarray:
     return array.reshape([int(size) for size in shape])
 
 
-def live_json(app: AppTest) -> str:
-    """What the page sends to the browser component, as it is sent."""
-    (element,) = (
-        element
+def live_json(app: AppTest, part: str = "") -> str:
+    """What the page sends to a part, as it is sent: to its only one, or to that of a name."""
+    sent = [
+        element.proto.json
         for element in app.get("bidi_component")
         if element.proto.component_name == "headlight_live"
-    )
-    return element.proto.json
+    ]
+    (found,) = (one for one in sent if not part or json.loads(one)["part"] == part)
+    return found
 
 
-def live_data(app: AppTest) -> dict[str, Any]:
+def live_data(app: AppTest, part: str = "") -> dict[str, Any]:
     """What the page tells a part, with what it says of it and its arrays by name."""
-    told = json.loads(live_json(app))
+    told = json.loads(live_json(app, part))
     arrays = {name: store.array(about["id"]) for name, about in told["arrays"].items()}
     return {**arrays, **told, **told["spec"]}
 

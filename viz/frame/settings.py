@@ -128,6 +128,10 @@ HIDE_FIRST = Flag(
 )
 MERGE_WORDS = Flag("words", "Merge subwords", attention.STATE["words"], page="Attention")
 
+WHY = Flag("why", "Why there?", False, page="Attention")
+WHY_TAKEN = Text("why_taken", "Taken away", "", page="Attention")
+WHY_OTHER = Number("why_other", "Compared with key", None, 0, none="mean", page="Attention")
+
 # --- Tokens, Logit lens ------------------------------------------------------------------------
 
 PRE_TOKEN = Choice[int]("pre_token", "Pre-token", -1, page="Tokens")

@@ -8,7 +8,7 @@ Parts are float32, which halves the time; what they miss of the stream by roundi
 the biases, in float64, so that the sum stays exact.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 import torch
@@ -48,7 +48,8 @@ def with_mlps_opened(
 
     An MLP of which no one matrix is known, as one of experts, stays.
     """
-    return _opened(trace, model, stack, before, split, heads=False)
+    *_, whole = _opening(trace, model, stack, before, split, heads=False)
+    return whole
 
 
 def in_words(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
@@ -56,10 +57,18 @@ def in_words(trace: Trace, model: Transformer, stack: str, before: Place | None 
 
     What cross-attention brought, and heads whose W_V is not known, stay.
     """
-    return _opened(trace, model, stack, before, (), heads=True)
+    *_, whole = reading_words(trace, model, stack, before)
+    return whole
 
 
-def _opened(
+def reading_words(
+    trace: Trace, model: Transformer, stack: str, before: Place | None = None
+) -> Iterator[Written]:
+    """The same, from its start on, after each sublayer."""
+    return _opening(trace, model, stack, before, (), heads=True)
+
+
+def _opening(
     trace: Trace,
     model: Transformer,
     stack: str,
@@ -67,19 +76,19 @@ def _opened(
     split: Collection[tuple[int, int]],
     *,
     heads: bool,
-) -> Written:
+) -> Iterator[Written]:
     start = begun(trace.stream(stack))
     start = _by_word(start) if heads else start
     so_far = at_start = start._replace(terms=start.terms.float())
-    for added in until(
-        additions(trace, model, stack, neurons=_neurons(trace, model, stack)), before
-    ):
+    yield so_far
+    neurons = _neurons(trace, model, stack)
+    for added in until(additions(trace, model, stack, neurons=neurons), before):
         if added.sublayer.writes == "attn_out":
             at_start = so_far
         read = at_start if added.sublayer.reads == STREAMS[0] else so_far
         so_far = so_far.plus([_handed_on(added, read, model, heads=heads) or added.written(split)])
         so_far = so_far if added.norm is None else so_far.through(added.norm)
-    return so_far
+        yield so_far
 
 
 def _by_word(start: Written) -> Written:

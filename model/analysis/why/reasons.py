@@ -1,14 +1,14 @@
 """Why there? One cell of attention: its kinds, words × words, and who wrote either side."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 
-from model.analysis.why.opened import in_words, with_mlps_opened
+from model.analysis.why.opened import in_words, reading_words, with_mlps_opened
 from model.analysis.why.row import OneSide, Row, Scores, by_side, row_of
-from model.analysis.why.sides import Sides, sides_of
+from model.analysis.why.sides import WRITES, Sides, sides_of
 from model.analysis.writers import placed, written
 from model.architectures.base import Transformer
 from model.trace import AttentionRecord, Site, Trace, check_number
@@ -30,6 +30,7 @@ class Reasons:
     trace: Trace
     model: Transformer
     site: Site
+    _told_apart: dict[tuple[tuple[int, int], ...], Sides] = field(default_factory=dict)
 
     @property
     def record(self) -> AttentionRecord:
@@ -46,6 +47,18 @@ class Reasons:
         """Each side as the words that were brought there."""
         return sides_of(self.trace, self.model, self.site, in_words)
 
+    def reading_words(self) -> Iterator[float]:
+        """Work `words` out, layer by layer: how much of it is there, from 0 to 1."""
+        if "words" in vars(self) or self.site.kind == "cross":
+            return
+        place = self.site.layer, WRITES[self.site.kind]
+        streams = reading_words(self.trace, self.model, self.site.stack, place)
+        whole = next(streams)
+        for number, stream in enumerate(streams, start=1):
+            whole = stream
+            yield number / (1 + 2 * self.site.layer)
+        vars(self)["words"] = sides_of(self.trace, self.model, self.site, lambda *_: whole)
+
     @cached_property
     def writers(self) -> Sides:
         """Each side as heads and MLPs wrote it; in the first layers with MLPs opened."""
@@ -53,7 +66,11 @@ class Reasons:
 
     def brought(self, heads: Collection[tuple[int, int]]) -> Sides:
         """As `writers`; some heads, by layer and number, are told apart by where they look."""
-        return sides_of(self.trace, self.model, self.site, partial(self._written, split=heads))
+        asked = tuple(sorted(heads))
+        if asked not in self._told_apart:
+            of = partial(self._written, split=asked)
+            self._told_apart[asked] = sides_of(self.trace, self.model, self.site, of)
+        return self._told_apart[asked]
 
     @property
     def _written(self) -> partial:

@@ -24,6 +24,12 @@ def sentence(cell: Cell) -> str:
     return f"{_looks(cell)} {SAID[kind](cell)}"
 
 
+def kind_in_short(cell: Cell) -> str:
+    """The kind alone, which is there at once."""
+    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
+    return f"{_looks(cell)} Mostly {KINDS_SAID[kind]} ({signed(cell.kinds[kind])})"
+
+
 def _looks(cell: Cell) -> str:
     site, of, record = cell.reasons.site, cell.of, cell.of.record
     name = head_name(site.layer, of.head, "cross" if site.kind == "cross" else "")

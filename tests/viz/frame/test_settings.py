@@ -96,6 +96,8 @@ PLACES = [
     Place("Scaling", {"scaling_compute": 21.5, "scaling_law": "kaplan", "scaling_times": -2},
           {"scene": "equal"}),
     Place("Scaling", {"scaling_counted": "all"}, {"scene": "own"}),
+    Place("Attention", {"why": True, "why_taken": "kind:match", "why_other": 2},
+          {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4"}),
     Place("Circuit", {"circuit_edges": 21, "circuit_edge": "5.4.0.6.6.45",
                       "circuit_which": "pruned"}, {"sentence": GIRL}),
     Place("Patching", {"restore": "second"}, {"sentence": GIRL}),

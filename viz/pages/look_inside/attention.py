@@ -24,6 +24,7 @@ from viz.kit.parts.attention import (
 from viz.kit.run import OVER
 from viz.kit.wire import Settings
 from viz.live import component
+from viz.pages.look_inside import why
 
 KEY = "attention-part"  # `attention` is a setting
 PLAIN = (  # settings that depend on nothing but themselves
@@ -49,11 +50,14 @@ def render(view: View) -> None:
     takes_text = "text" in view.offers
     part = attention_part(trace, key, view.model, chosen, others, takes_text=takes_text)
     component.show(part, key=KEY, on_change=state.take_over)
+    if "residuals" in view.offers:
+        why.draw(view, chosen[settings.CELL.name])
     _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",
         "model.attention.attention_scores",
         "model.attention.attention_pattern",
+        "model.analysis.why.reasons.Cell",
     )
     inspector.export(view, inspector.pattern_table(view), has_charts=False)
 

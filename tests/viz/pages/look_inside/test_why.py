@@ -1,0 +1,57 @@
+"""Protects Why there? on Attention: the cell is sent, and what cannot be said is a line."""
+
+import numpy as np
+import pytest
+
+from model.analysis.why.reasons import reasons
+from model.analysis.why.sentence import sentence
+from model.trace import Site
+from tests.viz.apps import TOM, lines, open_page, query_of, tell
+from tests.viz.builders import live_data, stories, stories_trace
+from viz.live import store as offered
+from viz.pages.look_inside import why
+
+SITE = Site("decoder", "self", 3)
+
+
+def test_nothing_is_worked_out_before_somebody_asks() -> None:
+    app = open_page("Attention", sentence=TOM, layer="3", head="2", cell="9-4")
+    assert live_data(app)["part"] == "attention"
+
+
+def test_the_pinned_cell_is_told_with_what_was_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4", "why": "yes"}
+    app = open_page("Attention", **asked, why_taken="kind:match", why_other="2")
+    cell = reasons(stories_trace(TOM), stories().model, SITE).cell(2, 9, 4, 2)
+    data = live_data(app, "why")
+    assert data["says"] == sentence(cell)
+    assert data["settings"] == {"taken": "kind:match", "other": 2}
+    sent = {"kinds": cell.apart, "words": cell.words, "keys": cell.writers[1]}
+    for name, row in sent.items():
+        found = offered.array(data["arrays"][name]["id"])
+        np.testing.assert_allclose(found, row.terms, rtol=1e-6, atol=1e-6)
+    tell(app, {"layer": 0, "head": 1}, monkeypatch, why._take_over)
+    assert query_of(app)["layer"] == ["0"]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"cell": "0-0"}, "query 0 sees one key alone"),
+        ({"cell": "2-5"}, "query 2 may not attend to key 5"),
+        ({"sentence": 70 * "word ", "cell": "9-4"}, "why a head looks is worked out for up to 64"),
+        ({"cell": "9-4", "why_other": "4"}, "key 4 is compared with itself"),
+    ],
+)
+def test_what_cannot_be_said_is_one_line(query: dict[str, str], said: str) -> None:
+    app = open_page("Attention", **{"sentence": TOM, "why": "yes"} | query)
+    (line,) = (line for line in lines(app, "note") if line.startswith("Why there?"))
+    assert said in line
+
+
+def test_without_a_pinned_cell_it_is_the_strongest_pair() -> None:
+    app = open_page("Attention", sentence=TOM, layer="3", head="2", why="yes")
+    query, key = live_data(app, "why")["at"]
+    pattern = stories_trace(TOM).attention[3].pattern[2]
+    assert pattern[query, key] > 0.5
+    assert lines(app, "note") == []

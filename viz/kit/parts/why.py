@@ -1,0 +1,72 @@
+"""Why a head looks there, as a part: what query and key hold, and the row without some of it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.analysis.why.reasons import KINDS, Cell
+from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, sentence
+from model.analysis.writers import Writer
+from viz.kit.part import Part
+from viz.kit.wire import Data, Settings, stream_labels
+
+STATE = {"taken": "", "other": None}  # what is taken away; a second key to compare with
+SIDES = ("query", "key")
+
+
+def why_part(
+    cell: Cell, settings: Settings | None = None, *, key: str = "why", can_open: bool = False
+) -> Part:
+    """One cell, with words and writers.
+
+    settings: `taken` is "kind:match", "words:24.18" (a pair by the numbers of its parts; "" in the
+    place of one for a whole side), "query:3" or "key:3" (a writer). can_open: whether a head that
+    wrote something can be opened from here.
+    """
+    of, record, site = cell.of, cell.of.record, cell.reasons.site
+    streams = [cell.reasons.trace.stream(name) for name in (record.queries, record.keys)]
+    sides = [(cell.words.asking, cell.words.asked), tuple(one.writers for one in cell.writers)]
+    words, wrote = ([_writers(one) for one in side] for side in sides)
+    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
+    spec = {
+        "key": key,
+        "site": [site.group, site.layer, of.head],
+        "at": [of.query, cell.key],
+        "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
+        "says": sentence(cell),
+        "kind": kind,
+        "kinds": [
+            {"name": name, "sides": sides, "says": KINDS_SAID[name]}
+            for name, sides in KINDS.items()
+        ],
+        "words": dict(zip(SIDES, words, strict=True)),
+        "writers": dict(zip(SIDES, wrote, strict=True)),
+        "stands_out": STANDS_OUT,
+        "softcap": record.softcap,
+        "sink": None if record.sinks is None else float(record.sinks[of.head]),
+        "can_open": can_open,
+    }
+    query, keys = cell.writers
+    arrays = {
+        "seen": of.seen,
+        "added": of.added.astype(np.float32),
+        "weights": np.asarray(record.pattern[of.head])[of.query],
+        "kinds": cell.apart.terms.astype(np.float32),
+        "words": cell.words.terms.astype(np.float32),
+        "query": query.terms.astype(np.float32),
+        "keys": keys.terms.astype(np.float32),
+    }
+    return Part("why", spec, {**STATE, **(settings or {})}, arrays)
+
+
+def _writers(side: Sequence[Writer]) -> list[Data]:
+    """Who wrote a side: its name, and what a head or a word is found by."""
+    return [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "head": [one.layer, one.head] if one.kind == "head" else None,
+            "token": one.token if one.kind == "word" else None,
+        }
+        for one in side
+    ]
