@@ -1,6 +1,7 @@
 """Why a head looks there, in a notebook: `run.why(layer, head, query, key)`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,8 @@ import pandas as pd
 from model.analysis.why.reasons import Cell
 from model.analysis.why.sentence import sentence
 from model.analysis.why.tables import kind_rows, number_of, word_rows, writer_rows
+from viz.kit.part import Part
+from viz.kit.parts.why import why_part
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,21 @@ class Why:
             raise ValueError("give the numbers of two tokens, or the name of one writer")
         side = self.cell.writers[int(query is None)]
         return side.without(number_of(side.writers, asked[0]))
+
+    @property
+    def part(self) -> Part:
+        """The picture; in a notebook it shows itself."""
+        return why_part(self.cell)
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as one HTML file, which opens without Python and without a network."""
+        self.part.save(path)
+
+    def _ipython_display_(self) -> None:
+        self.part._ipython_display_()
+
+    def _display_(self) -> object:
+        return self.part._display_()
 
     def __repr__(self) -> str:
         return sentence(self.cell)

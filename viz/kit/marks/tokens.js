@@ -18,9 +18,13 @@ import { html } from "../dom.js";
 
 /**
  * What comes of a choice. `step` is one by the arrow keys, where it differs from a click; `leave` is
- * beyond the last token, or Escape.
+ * beyond the last token, or Escape. `walks`: the arrow keys only move the focus.
  *
- * @typedef {{pick: (i: number) => void, step?: (i: number) => void, leave?: () => void}} Act
+ * @typedef {object} Act
+ * @property {(i: number) => void} pick
+ * @property {(i: number) => void} [step]
+ * @property {() => void} [leave]
+ * @property {boolean} [walks]
  */
 
 export class Tokens {
@@ -52,7 +56,8 @@ export class Tokens {
     this.#shown.length = this.nodes.length;
     tokens.forEach((token, i) => this.#showOne(token, i));
     const chosen = tokens.findIndex(({ is }) => is?.chosen);
-    this.#at = chosen < 0 ? tokens.length : chosen;
+    if (!this.act?.walks || this.nodes[this.#at]?.tabIndex !== 0)
+      this.#at = chosen < 0 ? tokens.length : chosen;
     if (this.act) this.#reach(Math.min(this.#at, tokens.length - 1));
     if (isLonger && chosen < 0) this.node.scrollTop = this.node.scrollHeight;
   }
@@ -105,7 +110,8 @@ export class Tokens {
     if (to === undefined && !(leaves && leave)) return;
     event.preventDefault();
     if (to === undefined) return leave?.();
-    step(to);
+    if (this.act.walks) this.#reach((this.#at = to));
+    else step(to);
     this.nodes[to].focus({ preventScroll: true });
   }
 

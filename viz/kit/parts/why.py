@@ -7,6 +7,7 @@ import numpy as np
 from model.analysis.why.reasons import KINDS, Cell
 from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, sentence
 from model.analysis.writers import Writer
+from model.trace import Site
 from viz.kit.part import Part
 from viz.kit.wire import Data, Settings, stream_labels
 
@@ -17,7 +18,7 @@ SIDES = ("query", "key")
 def why_part(
     cell: Cell, settings: Settings | None = None, *, key: str = "why", can_open: bool = False
 ) -> Part:
-    """One cell, with words and writers.
+    """One cell, with words and writers; `against` is the key that the sentence compares with.
 
     settings: `taken` is "kind:match", "words:24.18" (a pair by the numbers of its parts; "" in the
     place of one for a whole side), "query:3" or "key:3" (a writer). can_open: whether a head that
@@ -26,7 +27,10 @@ def why_part(
     of, record, site = cell.of, cell.of.record, cell.reasons.site
     streams = [cell.reasons.trace.stream(name) for name in (record.queries, record.keys)]
     sides = [(cell.words.asking, cell.words.asked), tuple(one.writers for one in cell.writers)]
-    words, wrote = ([_writers(one) for one in side] for side in sides)
+    words, wrote = (
+        [_writers(*one) for one in zip(side, (record.queries, record.keys), strict=True)]
+        for side in sides
+    )
     kind = max(cell.kinds, key=lambda name: cell.kinds[name])
     spec = {
         "key": key,
@@ -34,10 +38,10 @@ def why_part(
         "at": [of.query, cell.key],
         "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
         "says": sentence(cell),
+        "against": cell.other,
         "kind": kind,
         "kinds": [
-            {"name": name, "sides": sides, "says": KINDS_SAID[name]}
-            for name, sides in KINDS.items()
+            {"name": name, "sides": sides, "says": KINDS_SAID[name]} for name, sides in KINDS.items()
         ],
         "words": dict(zip(SIDES, words, strict=True)),
         "writers": dict(zip(SIDES, wrote, strict=True)),
@@ -56,17 +60,25 @@ def why_part(
         "query": query.terms.astype(np.float32),
         "keys": keys.terms.astype(np.float32),
     }
-    return Part("why", spec, {**STATE, **(settings or {})}, arrays)
+    return Part("why", spec, {**STATE, "other": cell.other, **(settings or {})}, arrays)
 
 
-def _writers(side: Sequence[Writer]) -> list[Data]:
+def _writers(side: Sequence[Writer], stack: str) -> list[Data]:
     """Who wrote a side: its name, and what a head or a word is found by."""
     return [
         {
             "name": one.name,
             "kind": one.kind,
-            "head": [one.layer, one.head] if one.kind == "head" else None,
+            "head": _head(one, stack),
             "token": one.token if one.kind == "word" else None,
         }
         for one in side
     ]
+
+
+def _head(one: Writer, stack: str) -> Data | None:
+    """Where a head is, as it is chosen on a page; None for what is no head."""
+    if one.head < 0:
+        return None
+    site = Site(stack, "cross" if one.kind == "cross head" else "self", one.layer)
+    return {"attention": site.group, "layer": one.layer, "head": one.head}

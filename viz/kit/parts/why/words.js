@@ -1,0 +1,75 @@
+// What words, parts and writers are called, as a person reads them.
+
+import { html } from "../../dom.js";
+
+/** @import { Child } from "../../dom.js" */
+/** @import { Side, WhyData, Wrote } from "../why.js" */
+
+/**
+ * A token by its label, with its number where there are several such.
+ *
+ * @param {string[]} labels
+ * @param {number} at
+ * @returns {[label: string, number: string]}
+ */
+export function tokenName(labels, at) {
+  const isOne = labels.indexOf(labels[at]) === labels.lastIndexOf(labels[at]);
+  return [labels[at], isOne ? "" : ` (${at})`];
+}
+
+/**
+ * The same in quotes; a label keeps to its own direction of writing.
+ *
+ * @param {string[]} labels
+ * @param {number} at
+ * @returns {Child[]}
+ */
+export function quoted(labels, at) {
+  const [label, number] = tokenName(labels, at);
+  return ["“", html("bdi", null, label), `”${number}`];
+}
+
+/**
+ * Who wrote: a head or an MLP by its name, and what the token itself is by words.
+ *
+ * @param {Wrote} one
+ */
+export function writerName({ name, kind }) {
+  return kind === "token" ? "own embedding" : name;
+}
+
+/**
+ * A part of a side, in a sentence.
+ *
+ * @param {WhyData} data
+ * @param {Side} side
+ * @param {number} number
+ */
+function partOf({ words, labels }, side, number) {
+  const { token, kind, name } = words[side][number];
+  if (token !== null) return quoted(labels[side], token);
+  return [kind === "position" ? "the position" : name];
+}
+
+/**
+ * What a setting takes away, in words.
+ *
+ * @param {WhyData} data
+ * @param {string} setting
+ * @returns {Child[]}
+ */
+export function takenWords(data, setting) {
+  const [of, what] = setting.split(":");
+  if (of === "kind") return [data.kinds.find(({ name }) => name === what)?.says];
+  if (of === "query" || of === "key") {
+    const one = data.writers[of][Number(what)];
+    if (one.kind === "token") return [`the ${of}’s own embedding`];
+    if (one.kind === "position") return [`the ${of}’s position`];
+    return [`what ${one.name} wrote at the ${of}`];
+  }
+  const [a, b] = what.split(".");
+  if (a && b) return [...partOf(data, "query", +a), " × ", ...partOf(data, "key", +b)];
+  return a
+    ? [...partOf(data, "query", +a), " in the query"]
+    : [...partOf(data, "key", +b), " in the key"];
+}
