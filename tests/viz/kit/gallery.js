@@ -78,6 +78,12 @@ const MARKS = {
     list.show(rows, title, most);
     return list;
   },
+  signed({ SignedBars }, { place, palette, note }, { title, bars }) {
+    const list = new SignedBars(title, { pick: note("pick"), open: note("open") });
+    place("div").append(list.node);
+    list.show(bars, palette);
+    return list;
+  },
   arcs({ drawArcs }, { place, palette, note }, { values, rows, columns, kept: keys, focus }) {
     const none = Array(rows.length * columns.length).fill(0);
     const shown = { rows, columns, values: numbers(values), hidden: none, blank: none };
@@ -85,8 +91,8 @@ const MARKS = {
     const drawn = drawArcs(place("svg"), shown, how);
     return { read: () => drawn };
   },
-  tokens({ Tokens }, { place, note }, { tokens }) {
-    const row = new Tokens("", "Tokens", { pick: note("pick"), leave: note("leave") });
+  tokens({ Tokens }, { place, note }, { tokens, walks }) {
+    const row = new Tokens("", "Tokens", { pick: note("pick"), leave: note("leave"), walks });
     place("div").append(row.node);
     row.show(tokens);
     return row;

@@ -25,6 +25,11 @@ SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
         "next-token",
         ["Headlight · Next token", "Attention of each new token"],
     ),
+    "why a head looks there": (
+        made.why,
+        "why-l2-h0-6-5",
+        ["L2 H0 looks from", "words in the query", "a match of the two", "Who wrote the key"],
+    ),
     "heads as they form": (
         lambda: forming_part(
             made.forming_frames(), {"step": 30, "against": -1, "head": "1.2"}, key="a key"

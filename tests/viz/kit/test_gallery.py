@@ -13,9 +13,10 @@ from tests.viz.kit.rows.attention import ATTENTION
 from tests.viz.kit.rows.home import HOME
 from tests.viz.kit.rows.marks import MARKS
 from tests.viz.kit.rows.parts import PARTS
+from tests.viz.kit.rows.why import WHY
 
 KIT = Path("viz/kit")
-ROWS = MARKS | PARTS | ATTENTION | HOME
+ROWS = MARKS | PARTS | ATTENTION | HOME | WHY
 
 
 def of(found: Any, wanted: Any) -> Any:  # noqa: ANN401

@@ -193,12 +193,19 @@ def test_a_saved_file_says_why_it_cannot_draw(
         ),
         (made.home, "ol[aria-label^='Next token']", "[aria-label*='with']", "Enter", ALONE),
         (made.writing, "[role=group][aria-label=Text]", "input", "End", "Drawn from|Next token"),
+        (
+            made.why,
+            "[role=group][aria-label='Words in the query']",
+            "table button",
+            "Enter",
+            "in the key, norms held: weight",
+        ),
         (made.lists, "label", "select", "ArrowUp", "<b>The second</b>"),
         (made.chart, "[role=figure][aria-label='A bar.']", "", "", ""),
     ],
     ids=[
         *("rotation", "by_hand", "circuit", "forming", "mask_editor", "digit_pad"),
-        *("home", "writing", "pickers", "figure"),
+        *("home", "writing", "why", "pickers", "figure"),
     ],
 )
 def test_each_part_opens_from_a_file_and_is_for_everybody(

@@ -11,7 +11,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.viz.builders import stories_trace
-from tests.viz.kit.parts.made import INSTRUMENTS
+from tests.viz.kit.parts.made import INSTRUMENTS, why
 from viz.kit.files import VIZ
 from viz.kit.part import Part
 from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
@@ -71,6 +71,13 @@ def test_what_is_said_is_of_its_type() -> None:
 def test_data_of_the_sentence_box_is_of_its_type() -> None:
     data = spec(sentence_part("Tom", has_caret=True))
     assert_is(data, fields("sentence_box.js", "SentenceBoxFields"), "SentenceBoxData")
+
+
+def test_why_a_head_looks_there_is_of_its_types() -> None:
+    data, of_part = spec(why()), types(FOLDER / "why.js")
+    assert_is(data, fields("why.js", "WhyFields"), "WhyData")
+    for one in (*data["words"]["key"], *data["writers"]["query"]):
+        assert_is(one, of_part["Wrote"], "Wrote")
 
 
 def names_in(data: object) -> Iterator[str]:

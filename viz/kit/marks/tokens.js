@@ -56,7 +56,7 @@ export class Tokens {
     this.#shown.length = this.nodes.length;
     tokens.forEach((token, i) => this.#showOne(token, i));
     const chosen = tokens.findIndex(({ is }) => is?.chosen);
-    if (!this.act?.walks || this.nodes[this.#at]?.tabIndex !== 0)
+    if (!this.act?.walks || this.nodes[this.#at]?.getAttribute("tabindex") !== "0")
       this.#at = chosen < 0 ? tokens.length : chosen;
     if (this.act) this.#reach(Math.min(this.#at, tokens.length - 1));
     if (isLonger && chosen < 0) this.node.scrollTop = this.node.scrollHeight;

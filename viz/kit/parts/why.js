@@ -55,7 +55,8 @@ const SIDES = /** @type {const} */ (["query", "key"]);
 const MOST_WRITERS = 5; // of either side, beside the others
 const HINT =
   "A click on a word, a cell or a bar takes it away, and this row follows. " +
-  "A click on a key of this row asks: why not there?";
+  "A click on a key of this row compares with it.";
+const LEGEND = ["as it ran", "without that"]; // of the bars of the row
 const HELD =
   "Norms, weights of earlier heads and gates of neurons are held as they were in this run. " +
   "Blue raises the score, orange lowers it.";
@@ -71,6 +72,9 @@ const section = (title, ...inside) =>
 function fill(node, words) {
   node.replaceChildren(...html("p", null, words).childNodes);
 }
+
+/** @param {string} words */
+const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
 
 /** @param {number} added */
 function biasWords(added) {
@@ -108,9 +112,11 @@ export class Why extends Instrument {
     this.rowSays = html("p", { class: "hl-caption hl-why-row-says", role: "status" });
     this.back = button("Put it back", () => this.#take(""));
     this.row = new TokenBars((i) => this.#compare(this.sums.seen[i]));
-    const follows = html("div", { class: "hl-why-follows" }, this.rowSays, this.back);
-    this.weights = section("The row of weights", follows, this.row.node);
+    this.weights = section("The row of weights", this.rowSays, this.row.node);
     this.weights.classList.add("hl-why-row");
+    this.weights.prepend(
+      html("div", { class: "hl-why-head" }, this.weights.firstElementChild, this.back),
+    );
     this.kinds = new SignedBars("What kind of look it is", {
       pick: (i) => this.#take(`kind:${this.data.kinds[i].name}`),
     });
@@ -260,7 +266,8 @@ export class Why extends Instrument {
     const { writers, can_open } = this.data;
     const centred = this.sums.centred(side === "key" ? "keys" : "query", this.settings.other);
     const order = [...centred.keys()].sort((a, b) => Math.abs(centred[b]) - Math.abs(centred[a]));
-    this.#order[side] = order.slice(0, MOST_WRITERS);
+    const isSeen = (/** @type {number} */ value) => Number(value.toFixed(1)) !== 0;
+    this.#order[side] = order.slice(0, MOST_WRITERS).filter((i) => isSeen(centred[i]));
     const bars = this.#order[side].map((i) => {
       const { head } = writers[side][i];
       const opens = head && can_open ? `Attention of ${headName(head.layer, head.head)}` : "";
@@ -273,11 +280,13 @@ export class Why extends Instrument {
         opens,
       };
     });
-    const rest = order.slice(MOST_WRITERS);
+    const rest = order.slice(this.#order[side].length);
     const others = rest.reduce((sum, i) => sum + centred[i], 0);
     return [
       ...bars,
-      ...(rest.length ? [{ name: "others", value: others }] : []),
+      ...(isSeen(others) || rest.some((i) => isSeen(centred[i]))
+        ? [{ name: "others", value: others }]
+        : []),
       ...(added ? [{ name: "bias of the scores", value: added }] : []),
     ];
   }
@@ -313,19 +322,14 @@ export class Why extends Instrument {
       number: change(i),
       isDrawn: i === key,
       canPick: i !== key,
-      title: i === key ? "" : "Why not there?",
+      title: i === key ? "" : "Why not here?",
     }));
     this.row.show(rows, "The row of weights");
     this.weights.classList.toggle("hl-why-is-taken", Boolean(taken));
     this.back.ariaDisabled = String(!taken);
-    const what = taken
-      ? [
-          "without ",
-          ...takenWords(data, this.settings.taken),
-          `, norms held: weight ${change(key)}`,
-        ]
-      : [HINT];
-    fill(this.rowSays, what);
+    const what = [", norms held: weight ", change(key), ".", ...LEGEND.map(inLegend)];
+    const words = taken ? ["without ", ...takenWords(data, this.settings.taken), ...what] : [HINT];
+    fill(this.rowSays, words);
   }
 
   /**

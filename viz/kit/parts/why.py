@@ -41,7 +41,8 @@ def why_part(
         "against": cell.other,
         "kind": kind,
         "kinds": [
-            {"name": name, "sides": sides, "says": KINDS_SAID[name]} for name, sides in KINDS.items()
+            {"name": name, "sides": sides, "says": KINDS_SAID[name]}
+            for name, sides in KINDS.items()
         ],
         "words": dict(zip(SIDES, words, strict=True)),
         "writers": dict(zip(SIDES, wrote, strict=True)),

@@ -11,11 +11,12 @@ from model.analysis.metrics import Metric
 from model.analysis.patching import Pair
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
+from model.analysis.why.reasons import Cell, reasons
 from model.capture import capture, capture_image
 from model.trace import Trace
 from model.training.runs import Frames
 from tests.model.builders import tiny_model, tiny_vision
-from tests.viz.builders import causal, stories_trace
+from tests.viz.builders import causal, stories, stories_trace
 from viz.kit.part import Part
 from viz.kit.parts.attention import STATE, attention_part
 from viz.kit.parts.by_hand import by_hand_part
@@ -27,6 +28,7 @@ from viz.kit.parts.home import home_part
 from viz.kit.parts.mask_editor import NextTokens, mask_editor_part
 from viz.kit.parts.pickers import Picker, pickers_part
 from viz.kit.parts.rotation import Rotation, rotation_part
+from viz.kit.parts.why import why_part
 from viz.kit.parts.writing import Step, WrittenText, writing_part
 from viz.kit.sampling import distribution_of
 from viz.kit.wire import Option, Settings
@@ -164,3 +166,15 @@ def lists() -> Part:
     """One list."""
     options = [Option("a", "The first"), Option("b", "<b>The second</b>")]
     return pickers_part([Picker("layer", "Layer", options, "b")])
+
+
+@cache
+def why_cell() -> Cell:
+    """A match of words: a head that looks from the second “saw” to the name before it."""
+    trace = stories_trace("Tom saw a dog. Tom saw")
+    return reasons(trace, stories().model, trace.attention[2].site).cell(0, 6, 5)
+
+
+def why(**settings: object) -> Part:
+    """The same as a part, from which heads can be opened."""
+    return why_part(why_cell(), settings, can_open=True)

@@ -61,6 +61,11 @@ ROW = mark("tokens", tokens=[
     {"label": "שלום", "is": {"masked": True}, "isFixed": True},
     {"label": "c"},
 ])  # fmt: skip
+SIGNED = mark("signed", title="title", bars=[
+    {"name": HOSTILE, "value": 2, "canPick": True, "opens": "L0 H0"},
+    {"name": "b", "value": -1.04, "canPick": True, "isPicked": True},
+    {"name": "c", "value": -0.04},
+])  # fmt: skip
 PAIR = {"rows": ["one", HOSTILE], "columns": [HOSTILE, "b"]}
 CUT = "<img src=x>$x$**b…"
 CURVE = {"data": [{"name": "<b>", "x": [0, 1], "y": [None, 3]}], "layout": {}, "height": 90}
@@ -116,6 +121,29 @@ MARKS = {
                 {"says": "b", "before": 0.1, "after": 0, "lost": 0.2, "isCut": True},
             ],
         },
+        lambda: {"pick": [0]},
+    ),
+    "signed: each is as long as it says, from one line": Row(
+        SIGNED,
+        lambda gallery: (
+            gallery.get_by_text("b", exact=True).locator("..").focus(),
+            gallery.press("ArrowUp ArrowRight Enter ArrowLeft Enter"),
+        ),
+        lambda: {
+            "says": f"title: {HOSTILE} +2.0; b −1.0; c 0.0.",
+            "bars": [
+                {"name": HOSTILE, "number": "+2.0", "share": 0.66, "opens": "L0 H0"},
+                {"number": "−1.0", "share": 0.34, "isPicked": True, "opens": ""},
+                {"number": "0.0", "share": 0.01, "canPick": False},
+            ],
+        },
+        lambda: {"open": [0], "pick": [0]},
+    ),
+    "tokens: where arrow keys only walk, a key chooses": Row(
+        mark("tokens", tokens=[{"label": "a"}, {"label": "b", "is": {"chosen": True}},
+                               {"label": "c"}], walks=True),
+        lambda gallery: (token(gallery, "b").focus(), gallery.press("ArrowLeft Enter")),
+        lambda: {1: {"is": ["chosen"]}},
         lambda: {"pick": [0]},
     ),
     "arcs: lines of the token in focus alone": Row(

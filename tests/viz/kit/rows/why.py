@@ -1,0 +1,237 @@
+"""Why a head looks there: what is shown, and the row without what a hand took away."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.analysis.why.reasons import KINDS, Cell
+from model.analysis.why.sentence import sentence, signed
+from tests.model.builders import softmax
+from tests.screen import HOSTILE
+from tests.viz.kit.gallery import Gallery
+from tests.viz.kit.parts import made
+from tests.viz.kit.rows import Has, Row, nothing, part
+
+SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
+HINT = "A click on a word"
+
+
+def press(title: str, *, on: str = "", then: str = "") -> Any:  # noqa: ANN401
+    """Click what has a title, or a button that says this, and press keys."""
+
+    def act(gallery: Gallery) -> None:
+        if on:
+            gallery.get_by_role("button", name=re.compile(on)).last.click()
+        else:
+            gallery.locator(f"button[title^='{title}']").last.click()
+        gallery.press(then)
+
+    return act
+
+
+def compare(gallery: Gallery) -> None:
+    """Click the first key of the row."""
+    gallery.get_by_role("region", name="The row of weights").get_by_role("listitem").first.click()
+
+
+def said(score: float) -> str:
+    """As the sentence says a score; a zero has no sign."""
+    return signed(score) if round(score, 1) else "0.0"
+
+
+def near(x: float) -> Any:  # noqa: ANN401
+    """A number whose terms were sent as float32."""
+    return pytest.approx(float(x), abs=1e-5)
+
+
+def row(without: np.ndarray | None = None, said: str = "") -> dict[str, Any]:
+    """What follows: the row's bars, and the key's weight in words."""
+    ran = made.why_cell().of.record.pattern[0][SAW].astype(float)
+    after = np.zeros(len(ran)) if without is None else without
+    bars = [{"before": near(p), "after": near(q)} for p, q in zip(ran, after, strict=True)]
+    weight = f"{ran[TOM]:.2f}" + ("" if without is None else f" → {without[TOM]:.2f}")
+    bars[TOM] |= {"label": "Tom (5)", "number": weight, "canPick": False}
+    told = HINT if without is None else f"without {said}, norms held: weight {weight}."
+    is_taken = without is not None
+    return {"row": {"follows": Has(told), "rows": bars}, "canPutBack": is_taken}
+
+
+def sums(other: int | None = None) -> dict[str, Any]:
+    """Whatever adds up to the score, less the mean or another key's."""
+    cell = replace(made.why_cell(), other=other)
+    words = cell.words.centred(TOM, other)
+    kinds = [{"value": near(cell.kinds[kind]), "number": said(cell.kinds[kind])} for kind in KINDS]
+    return {
+        "kinds": {"bars": kinds},
+        "map": {"sums": {"columns": {-1: signed(words.sum())}}},
+        "tokens": {
+            "query": {SAW: told("saw (6)", "query", words[SAW].sum())},
+            "key": {TOM: told("Tom (5)", "key", words[:, TOM].sum())},
+        },
+        "writers": {
+            side: {"bars": {0: {"value": near(strongest(by.centred(TOM, other)))}}}
+            for side, by in zip(("query", "key"), cell.writers, strict=True)
+        },
+    }
+
+
+def told(token: str, side: str, value: float) -> dict[str, Any]:
+    """A token whose word is the side's own."""
+    label, number = token.split()
+    return {
+        "label": label,
+        "is": ["chosen"],
+        "title": f"“{label}” {number} in the {side}: {signed(value)}",
+    }
+
+
+def strongest(values: np.ndarray) -> float:
+    """The one that counts most, whichever its sign."""
+    return float(values[np.abs(values).argmax()])
+
+
+def first_writer(cell: Cell) -> int:
+    """The number of the strongest writer of the key."""
+    return int(np.abs(cell.writers[1].centred(TOM)).argmax())
+
+
+def bent() -> np.ndarray:
+    """The row without its match, were there a soft cap of 2 and a sink of 0.5."""
+    cell = made.why_cell()
+    scores = (cell.apart.scores - cell.apart.terms[KINDS["match"]])[cell.of.seen]
+    return softmax(np.array([*(2 * np.tanh(scores / 2)), 0.5]))[:-1]
+
+
+WHY = {
+    "why: all that adds up to the score": Row(
+        part(made.why),
+        nothing,
+        lambda: {
+            "says": sentence(made.why_cell()),
+            "caption": Has(
+                f"Each figure adds up to {signed(made.why_cell().score)}, "
+                "the score less the mean of the row."
+            ),
+            "none": None,
+            **sums(),
+            **row(),
+        },
+    ),
+    "why: a pair of words is taken away": Row(
+        part(made.why),
+        press("saw (6) × Tom (5)"),
+        lambda: {
+            **sums(),
+            **row(made.why_cell().words.without(SAW, TOM), "“saw” (6) × “Tom” (5)"),
+        },
+        lambda: {"taken": "words:6.5"},
+    ),
+    "why: a key in the map takes the pair beside it away": Row(
+        part(lambda: made.why(taken="words:6.5")),
+        lambda gallery: (
+            gallery.locator("button[title^='saw (6) × Tom (5)']").focus(),
+            gallery.press("ArrowLeft Enter"),
+        ),
+        lambda: {"map": {"taken": [Has("saw (6) × ")]}},
+    ),
+    "why: a kind is taken away": Row(
+        part(made.why),
+        press("", on="a match of the two"),
+        lambda: row(made.why_cell().without_kind("match"), "a match of the two"),
+        lambda: {"taken": "kind:match"},
+    ),
+    "why: place alone": Row(
+        part(lambda: made.why(taken="kind:place")),
+        nothing,
+        lambda: row(made.why_cell().without_kind("place"), "place alone"),
+    ),
+    "why: a writer is taken away": Row(
+        part(made.why),
+        lambda gallery: (
+            gallery.get_by_role("list", name="Who wrote the key")
+            .get_by_role("button")
+            .first.click()
+        ),
+        lambda: {
+            **row(
+                made.why_cell().writers[1].without(first_writer(made.why_cell())),
+                "the key’s own embedding",
+            ),
+            "writers": {"key": {"bars": {0: {"isPicked": True}}}},
+        },
+        lambda: {"taken": f"key:{first_writer(made.why_cell())}"},
+    ),
+    "why: a word of the key by keys": Row(
+        part(made.why),
+        lambda gallery: (
+            gallery.get_by_role("group", name="Words in the key").locator("[tabindex='0']").focus(),
+            gallery.press("Home Enter"),
+        ),
+        lambda: {
+            **row(made.why_cell().words.without(None, FIRST_TOM), "“Tom” (0) in the key"),
+            "tokens": {"key": {0: {"is": ["taken"]}}},
+        },
+        lambda: {"taken": "words:.0"},
+    ),
+    "why: a second click puts it back": Row(
+        part(lambda: made.why(taken="kind:match")),
+        press("", on="a match of the two"),
+        row,
+        lambda: {"taken": ""},
+    ),
+    "why: Escape puts it back": Row(
+        part(made.why),
+        press("saw (6) × Tom (5)", then="Escape"),
+        lambda: {**row(), "map": {"taken": []}},
+        lambda: {"taken": ""},
+    ),
+    "why: a button puts it back": Row(
+        part(lambda: made.why(taken="query:0")),
+        press("", on="Put it back"),
+        row,
+        lambda: {"taken": ""},
+    ),
+    "why: here and not there": Row(
+        part(made.why),
+        compare,
+        lambda: {
+            **sums(FIRST_TOM),
+            "caption": Has("the score less that of “Tom” (0): log p/p′."),
+            "row": {"rows": {0: {"says": "≠ Tom (0)"}}},
+        },
+        lambda: {"other": FIRST_TOM},
+    ),
+    "why: the mean again": Row(
+        part(lambda: made.why(other=FIRST_TOM)),
+        compare,
+        sums,
+        lambda: {"other": None},
+    ),
+    "why: a soft cap and a sink": Row(
+        part(made.why, softcap=2.0, sink=0.5),
+        press("", on="a match of the two"),
+        lambda: {"row": {"rows": [{"after": near(p)} for p in bent()]}},
+    ),
+    "why: a head that wrote is opened": Row(
+        part(made.why),
+        press("Attention of L1 H"),
+        lambda: {"canPutBack": False},
+        lambda: {"attention": "decoder.attn", "layer": 1},
+    ),
+    "why: settings that are not here are let go": Row(
+        part(lambda: made.why(taken="words:99.", other=TOM)), nothing, lambda: {**sums(), **row()}
+    ),
+    "why: of place no words are shown": Row(
+        part(made.why, kind="place"),
+        nothing,
+        lambda: {"tokens": None, "map": None, "none": "It looks by place: no words are shown."},
+    ),
+    "why: a token is never markup": Row(
+        part(made.why, labels={"query": [HOSTILE] * 7, "key": [HOSTILE] * 7}),
+        lambda gallery: gallery.locator(".hl-why-map button").last.click(),
+        lambda: {"row": {"rows": {0: {"label": f"{HOSTILE} (0)"}}}},
+    ),
+}
