@@ -55,7 +55,7 @@ def frozen(norm: nn.Module, x: Tensor) -> FrozenNorm:
     own = deepcopy(norm).cpu().double()
 
     def made(vectors: Tensor) -> Tensor:
-        return own(vectors[None])[0].double()
+        return own(vectors[None])[0].to(x)
 
     offset = made(torch.zeros_like(x)).flatten(0, -2)[0]
     given = made(x) - offset
@@ -63,7 +63,7 @@ def frozen(norm: nn.Module, x: Tensor) -> FrozenNorm:
     most = given.abs().max()
     is_centred = bool((moved - given).abs().max() <= LINEAR * most)
     plain = FrozenNorm(torch.ones_like(x), offset, is_centred)
-    turns = torch.where(torch.arange(x.shape[-1]) % 2 == 1, -1.0, 1.0).double().expand_as(x)
+    turns = torch.where(torch.arange(x.shape[-1]) % 2 == 1, -1.0, 1.0).to(x).expand_as(x)
     gain = (made(turns) - offset) / plain.centred(turns)
     wanted = gain * plain.centred(x)
     length = wanted.square().sum(dim=-1, keepdim=True)

@@ -35,7 +35,8 @@ TILE = """([layer, head]) => {
 def wait_for(page: Page, head: str, view: str = "map", stage: str = "weights") -> None:
     """Wait until Attention has drawn this."""
     state = re.compile(f"{head} {view} {stage}$")
-    expect(page.locator(".hl-live")).to_have_attribute("data-drawn", state)
+    part = page.locator(".hl-live[data-drawn]:not([data-part=why])")
+    expect(part).to_have_attribute("data-drawn", state)
 
 
 def shown(page: Page, selector: str = MAP) -> np.ndarray:

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from model.analysis.branching import values_of
-from model.analysis.writers import Addition, additions, beginning, float64, tensor
+from model.analysis.writers import Addition, additions, beginning, tensor
 from model.architectures.base import Transformer
+from model.device import wide
 from model.frozen_norm import FrozenNorm, frozen, pulled
 from model.trace import AttentionRecord, Site, Trace
 
@@ -222,7 +223,7 @@ def _neurons(trace: Trace, model: Transformer, position: int) -> dict[int, Tenso
         f"{trace.main.name}.blocks.{n}.ffn.activation": n for n in range(len(trace.residuals))
     }
     return {
-        number: float64(values[address].flatten(0, -2)[position])[None]
+        number: wide(values[address].flatten(0, -2)[position])[None]
         for address, number in addresses.items()
         if address in values
     }
@@ -238,7 +239,7 @@ def _by_key(record: AttentionRecord, along: Tensor, position: int) -> Array:
 def _words(model: Transformer, part: Tensor) -> Array:
     """What a part of the stream (D,), behind the last norm, adds to the logit of each, (V,)."""
     some = model.ending[1].weight.split(AT_ONCE)  # all of a large vocabulary in float64 is much
-    return torch.cat([float64(rows) @ part for rows in some]).numpy()
+    return torch.cat([wide(rows.detach()) @ part for rows in some]).numpy()
 
 
 # --- the logit --------------------------------------------------------------------------------
@@ -246,8 +247,8 @@ def _words(model: Transformer, part: Tensor) -> Array:
 
 def _of_tokens(weight: Tensor, token: int, against: int | None) -> Tensor:
     """The row of a token, or of one less that of another: a vector (D,), or a number."""
-    row = float64(weight[token])
-    return row if against is None else row - float64(weight[against])
+    row = wide(weight[token].detach())
+    return row if against is None else row - wide(weight[against].detach())
 
 
 def _logit(trace: Trace, position: int, token: int, against: int | None) -> float:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from model.architectures.base import Transformer
 from model.blocks import matrix_of
+from model.device import wide
 from model.frozen_norm import FrozenNorm, frozen
 from model.names import head_name
 from model.parts import Sublayer
@@ -105,7 +106,7 @@ class Addition:
     def matrix(self) -> Tensor:
         """What multiplies `inner`, (N, D)."""
         assert self.sublayer.matrix is not None
-        return float64(matrix_of(self.sublayer.matrix))
+        return wide(matrix_of(self.sublayer.matrix).detach())
 
     @property
     def bias(self) -> Tensor:
@@ -178,7 +179,9 @@ def _addition(
     else:
         inner = neurons.get(one.layer)
     if inner is not None and one.own_norm is not None and one.matrix is not None:
-        own = frozen(one.own_norm, inner @ float64(matrix_of(one.matrix)) + bias_of(one.matrix))
+        own = frozen(
+            one.own_norm, inner @ wide(matrix_of(one.matrix).detach()) + bias_of(one.matrix)
+        )
     if one.norm is not None:
         norm = frozen(
             one.norm, tensor((_before(residual, one) + getattr(residual, one.writes))[at])
@@ -220,7 +223,10 @@ def placed(trace: Trace, model: Transformer, stack: str, before: Place | None = 
     first, which many models use as a sink and which is like no other.
     """
     stream = trace.stream(stack)
-    start, nothing = begun(stream), torch.empty(0, len(stream), model.config.d_model).double()
+    start, nothing = (
+        begun(stream),
+        torch.empty(0, len(stream), model.config.d_model, dtype=torch.float64),
+    )
     is_place = [writer.kind == "position" for writer in start.writers]
     positions = Written((), nothing, start.terms[is_place].sum(dim=0))
     added = until(additions(trace, model, stack), before)
@@ -275,12 +281,7 @@ def beginning(stream: Stream) -> dict[str, np.ndarray]:
 def bias_of(module: nn.Module | None) -> Tensor:
     """What a module adds, (out,), or (1,) zero where it adds nothing."""
     bias = getattr(module, "bias", None)
-    return float64(bias) if isinstance(bias, Tensor) else torch.zeros(1, dtype=torch.float64)
-
-
-def float64(x: Tensor) -> Tensor:
-    """A value of a model, on the CPU."""
-    return x.detach().cpu().double()
+    return wide(bias.detach()) if isinstance(bias, Tensor) else torch.zeros(1, dtype=torch.float64)
 
 
 def total(parts: Tensor) -> Tensor:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from model.analysis.why.reasons import reasons
+from model.analysis.why.sentence import sentence
 from tests.attention import (
     choose,
     number,
@@ -31,7 +33,7 @@ from tests.screen import (
     strip,
     visit,
 )
-from tests.viz.builders import stories_trace
+from tests.viz.builders import stories, stories_trace
 from viz.labels import token_labels
 
 
@@ -87,6 +89,34 @@ def test_keyboard_alone_reaches_every_cell(page: Page) -> None:
     expect(page.locator(".hl-cell-title small")).to_contain_text("pinned")
     page.keyboard.press("Escape")
     expect(page.locator(".hl-cell-title small")).not_to_contain_text("pinned")
+
+
+def test_why_a_head_looks_there_and_what_is_left_without_it(page: Page) -> None:
+    """Asked for below a pinned cell; a kind is taken away, put back, and a head opened from it."""
+    visit(page, sentence=TOM, layer="3", head="2", cell="9-4")
+    wait_for(page, "L3 H2")
+    site = stories_trace(TOM).attention[3].site
+    cell = reasons(stories_trace(TOM), stories().model, site).cell(2, 9, 4)
+    page.get_by_text("Why there?", exact=True).click()
+    part = page.locator("[data-part=why]")
+    expect(part).to_contain_text(sentence(cell))
+    settle(page)
+    part.get_by_role("button", name=re.compile("^a match of the two")).click()
+    left = cell.without_kind("match")[4]
+    expect(part).to_contain_text(f"norms held: weight {cell.weight:.2f} → {left:.2f}.")
+    page.wait_for_url(re.compile("why_taken=kind%3Amatch"))
+    settle(page)
+    page.reload()
+    expect(part).to_contain_text(f"norms held: weight {cell.weight:.2f} → {left:.2f}.")
+    part.get_by_role("button", name="Put it back").click()
+    expect(part).not_to_contain_text("norms held: weight")
+    head = part.get_by_role("button", name="open", exact=True).first
+    name = re.search(r"L\d H\d", head.get_attribute("title") or "")
+    assert name
+    head.click()
+    wait_for(page, name[0])
+    settle(page)
+    expect(part).to_contain_text(f"{name[0]} looks from")
 
 
 def test_compare_two_sentences(page: Page) -> None:

@@ -110,6 +110,10 @@ def when_asked(
 
 
 def _bar(work: Work, said: str, key: str) -> None:
+    """How far it has come; of work that is over and of which nothing is said, nothing."""
+    if work.is_done and not said:
+        return
+
     def run(goes_on: bool) -> None:
         work.is_running = goes_on
 

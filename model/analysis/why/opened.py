@@ -23,12 +23,12 @@ from model.analysis.writers import (
     additions,
     begun,
     bias_of,
-    float64,
     tensor,
     until,
 )
 from model.architectures.base import Transformer
 from model.blocks import matrix_of
+from model.device import wide
 from model.frozen_norm import frozen
 from model.parts import STREAMS
 from model.trace import Trace
@@ -106,7 +106,7 @@ def _neurons(trace: Trace, model: Transformer, stack: str) -> dict[int, Tensor]:
     for layer in range(len(trace.stream(stack).residuals)):
         value = values.get(f"{stack}.blocks.{layer}.ffn.activation")
         if value is not None:
-            known[layer] = float64(value.flatten(0, -2))
+            known[layer] = wide(value.flatten(0, -2))
     return known
 
 
@@ -137,7 +137,7 @@ def _fed(added: Addition, read: Written) -> Written | None:
     up, activation = added.sublayer.up, added.inner
     if up is None or activation is None:
         return None
-    matrix, bias = float64(matrix_of(up)), bias_of(up)
+    matrix, bias = wide(matrix_of(up).detach()), bias_of(up)
     whole = read.whole @ matrix + bias  # (T, F)
     gates = torch.where(whole == 0, 0.0, activation / whole)
 
@@ -156,7 +156,7 @@ def _moved(added: Addition, read: Written, model: Transformer) -> Written | None
     values = model.value_weights(record.site)  # (H, Dh, D)
     if values is None:
         return None
-    matrix, n_heads = float64(values).flatten(0, 1).T, record.n_heads
+    matrix, n_heads = wide(values.detach()).flatten(0, 1).T, record.n_heads
     shared = [record.kv_head(head) for head in range(n_heads)]
     own = tensor(record.v[shared]).transpose(0, 1).flatten(1)  # (T, H · Dh)
     bias = own - read.whole @ matrix  # the same at every token, or it is no bias

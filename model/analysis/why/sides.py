@@ -39,7 +39,7 @@ def sides_of(
     elif of_keys is not None:
         asked = _read_by(trace, model, site, of_keys)
     rows = batch_of(model, trace.given, 1)
-    parts = [torch.cat([one.terms.double(), one.biases[None]]) for one in (asking, asked)]
+    parts = [torch.cat([one.terms.to(one.biases), one.biases[None]]) for one in (asking, asked)]
     q, k = model.queries_and_keys(site, parts[0], parts[1], rows)
     biases = (Writer("biases"),)
     return Sides((*asking.writers, *biases), q, (*asked.writers, *biases), k)
