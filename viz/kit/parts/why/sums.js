@@ -63,6 +63,9 @@ function wordsTaken({ words }, a, b) {
 }
 
 export class Sums {
+  /** Terms by sum, and the same centred, each worked out once. @type {Map<string, any>} */
+  #kept = new Map();
+
   /**
    * @param {Record<string, Decoded>} arrays
    * @param {WhyData} data
@@ -94,9 +97,12 @@ export class Sums {
    *
    * @param {Of} of
    * @param {number | null} other
+   * @returns {number[]}
    */
   centred(of, other) {
-    return this.#rows(of).map((row) => this.against(row, other));
+    return this.#once(`${of} ${other}`, () =>
+      this.#rows(of).map((row) => this.against(row, other)),
+    );
   }
 
   /**
@@ -115,11 +121,12 @@ export class Sums {
    */
   without({ of, numbers, withAdded }) {
     const rows = this.#rows(of);
-    const scores = Float64Array.from(withAdded ? Array(this.n).fill(0) : this.arrays.added.values);
-    const gone = new Set(numbers);
-    rows.forEach((row, i) => {
-      if (!gone.has(i)) for (const key of this.seen) scores[key] += row[key];
-    });
+    const gone = summed(
+      numbers.map((i) => rows[i]),
+      this.n,
+    );
+    const added = this.arrays.added.values;
+    const scores = this.#whole(of).map((x, i) => x - gone[i] + (withAdded ? 0 : added[i]));
     return this.#weights(scores);
   }
 
@@ -132,11 +139,45 @@ export class Sums {
     return softmaxRows(seen, 1, this.sink).values;
   }
 
-  /** @param {Of} of */
+  /**
+   * @param {Of} of
+   * @returns {Numbers[]}
+   */
   #rows(of) {
     const { values } = this.arrays[of];
-    return Array.from({ length: values.length / this.n }, (_, i) =>
-      values.subarray(i * this.n, (i + 1) * this.n),
+    return this.#once(of, () =>
+      Array.from({ length: values.length / this.n }, (_, i) =>
+        values.subarray(i * this.n, (i + 1) * this.n),
+      ),
     );
   }
+
+  /**
+   * The row of scores (Tk) by one sum, without what is added.
+   *
+   * @param {Of} of
+   * @returns {Float64Array}
+   */
+  #whole(of) {
+    return this.#once(`sum of ${of}`, () => summed(this.#rows(of), this.n));
+  }
+
+  /**
+   * @param {string} name
+   * @param {() => any} make
+   */
+  #once(name, make) {
+    if (!this.#kept.has(name)) this.#kept.set(name, make());
+    return this.#kept.get(name);
+  }
+}
+
+/**
+ * @param {Numbers[]} rows
+ * @param {number} n
+ */
+function summed(rows, n) {
+  const sums = new Float64Array(n);
+  for (const row of rows) for (let i = 0; i < n; i++) sums[i] += row[i];
+  return sums;
 }
