@@ -2,18 +2,21 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from model.analysis.why.reasons import KINDS, Cell
+from model.analysis.why.reasons import KINDS, Cell, reasons
 from model.analysis.why.sentence import sentence, signed
 from tests.model.builders import softmax
 from tests.screen import HOSTILE
+from tests.viz.builders import scheme_model, trace_of
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made
 from tests.viz.kit.rows import Has, Row, nothing, part
+from viz.kit.parts.why import why_part
 
 SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
 HINT = "A click on a word"
@@ -85,6 +88,26 @@ def told(token: str, side: str, value: float) -> dict[str, Any]:
         "label": label,
         "is": ["chosen"],
         "title": f"“{label}” {number} in the {side}: {signed(value)}",
+    }
+
+
+@cache
+def biased() -> Cell:
+    """A cell of a head whose scores have a bias, ALiBi's."""
+    loaded = scheme_model("alibi")
+    trace = trace_of(loaded, "Tom saw a dog. Tom saw")
+    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, TOM)
+
+
+def with_bias() -> dict[str, Any]:
+    """It is of place, and a bar of its own beside the writers; without place it goes, too."""
+    cell = biased()
+    bias = float(cell.of.against(cell.of.added, TOM))
+    after = cell.without_kind("place")
+    return {
+        "kinds": {"bars": [{"value": near(cell.kinds[kind])} for kind in KINDS]},
+        "writers": {"query": {"bars": {-1: {"name": "bias of the scores", "value": near(bias)}}}},
+        "row": {"rows": [{"after": near(p)} for p in after]},
     }
 
 
@@ -214,6 +237,9 @@ WHY = {
         part(made.why, softcap=2.0, sink=0.5),
         press("", on="a match of the two"),
         lambda: {"row": {"rows": [{"after": near(p)} for p in bent()]}},
+    ),
+    "why: what is added to the scores": Row(
+        part(lambda: why_part(biased())), press("", on="^place alone"), with_bias
     ),
     "why: a head that wrote is opened": Row(
         part(made.why),
