@@ -29,14 +29,14 @@ export function signed(value) {
 }
 
 /**
- * The colours of what raises, blue, and of what lowers, orange, as CSS.
+ * The colours of what raises, orange, and of what lowers, blue, as CSS.
  *
  * @param {Palette} palette
  * @param {number} most what the strongest colour stands for
  * @returns {(value: number) => string}
  */
 export function signedColors({ diverging }, most) {
-  const table = ramp([...diverging].reverse());
+  const table = ramp(diverging);
   return (value) => colorAt(table, value, -most, most);
 }
 

@@ -59,7 +59,7 @@ const HINT =
 const LEGEND = ["as it ran", "without that"]; // of the bars of the row
 const HELD =
   "Norms, weights of earlier heads and gates of neurons are held as they were in this run. " +
-  "Blue raises the score, orange lowers it.";
+  "Orange raises the score, blue lowers it.";
 
 /** A section with its heading. @type {(title: string, ...inside: Child[]) => HTMLElement} */
 const section = (title, ...inside) =>

@@ -40,11 +40,6 @@ def compare(gallery: Gallery) -> None:
     gallery.get_by_role("region", name="The row of weights").get_by_role("listitem").first.click()
 
 
-def said(score: float) -> str:
-    """As the sentence says a score; a zero has no sign."""
-    return signed(score) if round(score, 1) else "0.0"
-
-
 def near(x: float) -> Any:  # noqa: ANN401
     """A number whose terms were sent as float32."""
     return pytest.approx(float(x), abs=1e-5)
@@ -66,7 +61,9 @@ def sums(other: int | None = None) -> dict[str, Any]:
     """Whatever adds up to the score, less the mean or another key's."""
     cell = replace(made.why_cell(), other=other)
     words = cell.words.centred(TOM, other)
-    kinds = [{"value": near(cell.kinds[kind]), "number": said(cell.kinds[kind])} for kind in KINDS]
+    kinds = [
+        {"value": near(cell.kinds[kind]), "number": signed(cell.kinds[kind])} for kind in KINDS
+    ]
     return {
         "kinds": {"bars": kinds},
         "map": {"sums": {"columns": {-1: signed(words.sum())}}},
