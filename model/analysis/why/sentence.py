@@ -43,7 +43,7 @@ def _away(cell: Cell) -> str:
     if cell.other is not None:
         with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
     return (
-        f"Its score is lower {with_what}, by {signed(cell.score)}; most of that, "
+        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; most of that, "
         f"{signed(cell.kinds[least])}, is {KINDS_SAID[least]}."
     )
 
