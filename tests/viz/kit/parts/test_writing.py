@@ -17,8 +17,11 @@ GATE = """() => {
     const {heatMap} = instrument;
     const [draw, mark] = [heatMap.draw, heatMap.mark].map(one => one.bind(heatMap));
     const gate = new Promise(resolve => { globalThis.release = resolve; });
-    globalThis.marked = [];
-    heatMap.draw = (...given) => gate.then(() => draw(...given));
+    Object.assign(globalThis, {marked: [], held: 0});
+    heatMap.draw = (...given) => {
+        held += 1;
+        return gate.then(() => draw(...given));
+    };
     heatMap.mark = (...place) => { marked.push(place); return mark(...place); };
 }"""
 # What is asked is kept, and answered when a test says so.
@@ -26,7 +29,11 @@ LATE = """() => {
     globalThis.asked = [];
     gallery.answer = question => new Promise(answer => asked.push({question, answer}));
 }"""
-ANSWER = "([i, more]) => { asked[i].answer(more); return asked[i].question; }"
+ANSWER = """async ([i, more]) => {
+    while (!asked[i]) await new Promise(requestAnimationFrame);
+    asked[i].answer(more);
+    return asked[i].question;
+}"""
 
 
 def n_new(gallery: Gallery) -> int:
@@ -64,7 +71,9 @@ def test_another_text_comes_while_the_map_of_the_first_is_drawn(
     gallery.show(written(6))
     gallery.evaluate(GATE)
     gallery.receive(written(6, at=6, averaged=True))
+    gallery.wait_for_function("held === 1")
     gallery.receive(written(n_next, "another text"))
+    gallery.wait_for_function("instrument.data.key === 'another text'")
     gallery.evaluate("release()")
     gallery.read()
     asked_for = [place for place in gallery.evaluate("marked") if len(place) == 2]
