@@ -19,10 +19,12 @@ from model.analysis.writers import written
 from model.architectures.base import Transformer
 from model.capture import capture
 from model.sources import checkpoint
+from model.sources.places import SHIPPED
 from model.trace import Site, Trace
 from tests.model.adopted.test_parts import FAMILIES, captured
 from tests.model.analysis.test_attribution import CASES, IDS, Changes, Make, ran
 from tests.model.builders import all_arrays, files_of, tiny_model
+from tests.viz.builders import stories, stories_trace
 
 Array = np.ndarray
 PICTURES = {"vit", "deit", "dinov2"}  # whose traces here have no picture that could be run again
@@ -147,6 +149,44 @@ def test_without_a_head_the_row_is_that_of_a_query_without_it(site: int) -> None
     expected = cell.of.weights(record.scale * record.k[record.kv_head(2)].astype(float) @ q)
     query = by_side(made, cell.of)[0]
     np.testing.assert_allclose(query.without(number), expected, rtol=0, atol=1e-5)
+
+
+# --- kinds, by hand -----------------------------------------------------------------------------
+
+
+def test_the_four_kinds_are_made_of_the_weights_themselves() -> None:
+    """In float64 from the file: what is a token's own, and what all share or their place says."""
+    trace = stories_trace(
+        "Mary had a red ball and John had a blue kite. "
+        "When it rained, Mary took the red ball and John took the blue"
+    )
+    layer, head, query, key = 3, 2, 24, 19
+    files = reference.Reader(reference.read(SHIPPED / "stories"))
+    part, x = files.part(f"blocks.{layer}"), trace.residuals[layer].resid_pre.astype(float)
+    positions = reference.position_vectors(files, len(x))
+    shared = (x - positions)[1:].mean(axis=0)
+    n_heads, n_seen = files.config["n_heads"], query + 1
+
+    def made(name: str, half: Array) -> Array:
+        read = held_norm(part, "attn_norm", half, x)
+        return np.split(read @ part.get(f"attn.{name}.weight").T, n_heads, axis=1)[head]
+
+    halves = {"place": shared + positions, "own": x - positions - shared}
+    q, k = ({name: made(of, x) for name, x in halves.items()} for of in ("q_proj", "k_proj"))
+
+    def kind(asking: str, asked: str) -> float:
+        scores = k[asked][:n_seen] @ q[asking][query] / np.sqrt(len(q[asking][query]))
+        return scores[key] - scores.mean()
+
+    expected = {
+        "place": kind("place", "place"),
+        "key": kind("place", "own"),
+        "query": kind("own", "place"),
+        "match": kind("own", "own"),
+    }
+    cell = reasons(trace, stories().model, Site("decoder", "self", layer)).cell(head, query, key)
+    largest = np.abs(trace.attention[layer].scores[head][query][:n_seen]).max().item()
+    assert cell.kinds == pytest.approx(expected, abs=4 * EXACT * largest)
 
 
 # --- what it says of models that are known ------------------------------------------------------
