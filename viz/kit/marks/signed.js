@@ -165,7 +165,7 @@ export class SignedBars {
     /** @type {HTMLElement} */ (this.#rows[to].item.children[0]).focus({ preventScroll: true });
   }
 
-  /** Of each bar its words, what it is as long as, and what can be done with it. */
+  /** Of each bar its words, what it is as long as, its colour, and what can be done with it. */
   read() {
     const bars = this.#rows.map(({ item }) => {
       const [row, open] = /** @type {HTMLElement[]} */ ([...item.children]);
@@ -177,6 +177,7 @@ export class SignedBars {
         number: number.textContent,
         value: Number(item.dataset.value),
         share: Math.round((100 * bar) / whole) / 100,
+        fill: getComputedStyle(track.children[0]).backgroundColor,
         isPicked: row.ariaPressed === "true",
         canPick: row.ariaDisabled !== "true",
         opens: open.hidden ? "" : open.title,

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import ImageColor
 
 from model.analysis.why.reasons import KINDS, Cell, reasons
 from model.analysis.why.sentence import sentence, signed
@@ -15,8 +16,9 @@ from tests.screen import HOSTILE
 from tests.viz.builders import scheme_model, trace_of
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made
-from tests.viz.kit.rows import Has, Row, nothing, part
+from tests.viz.kit.rows import Hand, Has, Row, nothing, part
 from viz.kit.parts.why import why_part
+from viz.theme import palette
 
 SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
 HINT = "A click on a word"
@@ -88,6 +90,23 @@ def told(token: str, side: str, value: float) -> dict[str, Any]:
     }
 
 
+def themed(theme: Any) -> Hand:  # noqa: ANN401
+    """Show the part in a theme, compared with another key: some kinds raise, some lower."""
+    show = part(lambda: made.why(other=FIRST_TOM))
+    return lambda gallery: (gallery.emulate_media(color_scheme=theme), show(gallery))
+
+
+def coloured(theme: str) -> dict[str, Any]:
+    """What the caption says of both colours, and the colour of each bar."""
+    colors = palette(theme).diverging
+    blue, orange = (f"rgb{ImageColor.getrgb(colors[end])}" for end in (0, -1))
+    kinds = replace(made.why_cell(), other=FIRST_TOM).kinds.values()
+    return {
+        "caption": Has("Orange raises the score, blue lowers it."),
+        "kinds": {"bars": [{"fill": orange if score > 0 else blue} for score in kinds]},
+    }
+
+
 @cache
 def biased() -> Cell:
     """A cell of a head whose scores have a bias, ALiBi's."""
@@ -140,6 +159,12 @@ WHY = {
             **row(),
         },
     ),
+    **{
+        f"why: orange raises and blue lowers, {theme}": Row(
+            themed(theme), nothing, partial(coloured, theme)
+        )
+        for theme in ("light", "dark")
+    },
     "why: a pair of words is taken away": Row(
         part(made.why),
         press("saw (6) × Tom (5)"),
