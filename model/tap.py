@@ -1,9 +1,9 @@
 """The tap: what every value of a forward pass goes through, to be kept, changed, or differentiated.
 
 The forward pass is written once, as `z = tap("z", z)`. With nothing attached a tap gives back what
-it was given. Attachments may keep a value (`Recorder`), give back another (`Editor`), or keep it
-for its gradient (`Gradients`); they see a value in the order in which they were attached, so a
-recorder after an editor keeps the edited value.
+it was given. Attachments may keep a value (`Recorder`, `Until`), give back another (`Editor`), or
+keep it for its gradient (`Gradients`); they see a value in the order in which they were attached,
+so a recorder after an editor keeps the edited value.
 
 A tap belongs to one call, never to the model: two calls at once on one model cannot see each
 other's tensors.
@@ -117,6 +117,29 @@ class Recorder:
     def __call__(self, address: str, value: Tensor) -> Tensor:
         """Keep the value as it is, without a copy."""
         self.values[address] = value
+        return value
+
+
+class ReachedError(Exception):
+    """All that was wanted of a pass is there."""
+
+
+class Until(Recorder):
+    """Keeps the values at some addresses, and ends the pass by `ReachedError` with the last."""
+
+    def __init__(self, *addresses: str) -> None:
+        super().__init__()
+        self.addresses = addresses
+
+    def wants(self, address: str) -> bool:
+        """Whether it is one of them."""
+        return address in self.addresses
+
+    def __call__(self, address: str, value: Tensor) -> Tensor:
+        """Keep it; no value after the last of them is worked out."""
+        self.values[address] = value
+        if len(self.values) == len(self.addresses):
+            raise ReachedError
         return value
 
 

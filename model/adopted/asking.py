@@ -17,7 +17,7 @@ from model.adopted.hooks import attending, put_on
 from model.adopted.watched import close, first_tensor, is_matrix
 from model.architectures.base import of_parts
 from model.frozen_norm import frozen
-from model.tap import attach
+from model.tap import ReachedError, Until, attach
 from model.trace import Site
 
 if TYPE_CHECKING:
@@ -25,28 +25,6 @@ if TYPE_CHECKING:
 
 ADDS_UP = 1e-4  # of the largest query or key: so much may the sum of those of parts miss
 Given = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-class _ReachedError(Exception):
-    """What was wanted of a pass is there."""
-
-
-class _UntilAsked:
-    """Keeps q and k of a site, and ends the pass."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Tensor] = {}
-
-    def wants(self, address: str) -> bool:
-        """Whether it is a query or a key."""
-        return address.endswith((".q", ".k"))
-
-    def __call__(self, address: str, value: Tensor) -> Tensor:
-        """value: (W, H, T, Dh)."""
-        self.found[address[-1]] = value
-        if len(self.found) == 2:
-            raise _ReachedError
-        return value
 
 
 class _Asked:
@@ -65,12 +43,14 @@ class _Asked:
         first = next(i for i, x in enumerate(every) if isinstance(x, Tensor))
         streams = {first: asking} if memory is None else {first: asking, self._memory: memory}
         every = [streams.get(i, x) for i, x in enumerate(every)]
-        until, places = _UntilAsked(), {self.module: (self.site,)}
+        wanted = [f"{self.site.address}.{name}" for name in "qk"]
+        until, places = Until(*wanted), {self.module: (self.site,)}
         try:
             with put_on(attending(self.module)), passing(Passing(attach(until), places)):
                 self.module(*every[:n], **dict(zip(named, every[n:], strict=True)))
-        except _ReachedError:
-            return until.found["q"], until.found["k"]
+        except ReachedError:
+            q, k = (until.values[address] for address in wanted)
+            return q, k
         raise ValueError(f"no queries of {self.site.address} went through the pass")
 
     def find_memory(self, whole: Tensor) -> None:
@@ -143,12 +123,12 @@ def _given(model: "AdoptedModel", module: nn.Module, number: int, rows: Sequence
     def note(_module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         seen.append((given, named))
         if len(seen) > number:
-            raise _ReachedError
+            raise ReachedError
 
     handle = module.register_forward_pre_hook(note, with_kwargs=True)
     try:
         model.outputs(rows)
-    except _ReachedError:
+    except ReachedError:
         given, named = seen[-1]
         return tuple(map(_double, given)), {name: _double(x) for name, x in named.items()}
     finally:

@@ -14,7 +14,7 @@ from model.analysis.patching import Pair, check_lengths
 from model.analysis.writers import Writer, written
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
-from model.tap import Recorder, attach
+from model.tap import ReachedError, Until, attach
 from model.trace import AttentionRecord, Trace
 
 Q, K, V, MLP, ANSWER = range(5)  # kinds of readers
@@ -149,36 +149,13 @@ class Paths:
         """Values of a block given other streams at a part; the pass ends where it has them."""
         address = self.address(layer, part)
         before, first = self.branches.before(address)
-        until = _Until([self.address(layer, name) for name in wanted])
+        until = Until(*(self.address(layer, name) for name in wanted))
         tap = attach(*before, _Put(address, streams), until)
         try:
             logits_at(self.pair.model, self.pair.base, self.n_tokens - 1, tap, len(streams), first)
-        except _ReachedError:
+        except ReachedError:
             return list(until.values.values())
         raise AssertionError(f"no value at {', '.join(wanted)} went through the pass")
-
-
-class _ReachedError(Exception):
-    """All that was wanted of a pass is there."""
-
-
-class _Until(Recorder):
-    """Keeps some values, and ends the pass with the last of them."""
-
-    def __init__(self, addresses: Collection[str]) -> None:
-        super().__init__()
-        self.addresses = addresses
-
-    def wants(self, address: str) -> bool:
-        """Whether it is one of them."""
-        return address in self.addresses
-
-    def __call__(self, address: str, value: Tensor) -> Tensor:
-        """Keep it."""
-        super().__call__(address, value)
-        if len(self.values) == len(self.addresses):
-            raise _ReachedError
-        return value
 
 
 @dataclass(frozen=True, eq=False)
