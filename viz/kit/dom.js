@@ -132,6 +132,17 @@ export function digits(number, most = 4) {
 }
 
 /**
+ * The same with its sign; zero has none, and neither has what is only said to be below a number.
+ *
+ * @param {number} value
+ * @param {number} most digits after the point
+ */
+export function signed(value, most) {
+  const text = digits(value, most);
+  return value > 0 && /^\d/.test(text) ? `+${text}` : text;
+}
+
+/**
  * A number as it stands in a text, by its name.
  *
  * @param {number} value

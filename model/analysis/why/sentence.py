@@ -181,5 +181,5 @@ def token_said(stream: Stream, at: int) -> str:
 
 
 def signed(x: float) -> str:
-    """A score with its sign: +1.5, −0.3; what is rounded to zero has none."""
-    return f"{x:+.1f}".replace("-", "−") if round(x, 1) else "0.0"
+    """A score with its sign: +1.5, −0.3; what is rounded to zero is 0."""
+    return f"{x:+.1f}".replace("-", "−") if round(x, 1) else "0"

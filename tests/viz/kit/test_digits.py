@@ -69,5 +69,15 @@ def test_javascript_prints_the_same(gallery: Gallery) -> None:
     assert gallery.evaluate(PRINTED, [[repr(v), n] for v, n in given]) == expected
 
 
+def test_only_a_number_that_is_printed_has_a_sign(gallery: Gallery) -> None:
+    signed = """async given => {
+        const {signed} = await import('/kit/dom.js');
+        return given.map(x => signed(x, 2));
+    }"""
+    given = [2, 0.126, -0.126, 0.004, -0.004, 0]
+    expected = ["+2.00", "+0.13", "−0.13", "< 0.01", "> −0.01", "0"]
+    assert gallery.evaluate(signed, given) == expected
+
+
 def test_where_there_is_no_number_stands_a_dash() -> None:
     assert [or_none(x, 2) for x in (0.125, float("nan"), float("inf"))] == ["0.13", "–", "–"]

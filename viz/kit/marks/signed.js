@@ -1,7 +1,7 @@
 // Numbers with a sign as bars from one line: what raises on its right, what lowers on its left.
 
 import { colorAt, ramp } from "../colors.js";
-import { html } from "../dom.js";
+import { html, signed } from "../dom.js";
 
 /** @import { Palette } from "../wire.js" */
 
@@ -18,15 +18,8 @@ const SAID = 3; // bars in the text alternative
 
 /** @typedef {{pick: (place: number) => void, open?: (place: number) => void}} Act */
 
-/**
- * A number with its sign and one digit after the point; what is rounded to zero has no sign.
- *
- * @param {number} value
- */
-export function signed(value) {
-  const text = Math.abs(value).toFixed(1);
-  return Number(text) ? `${value < 0 ? "−" : "+"}${text}` : text;
-}
+/** A score with its sign, rounded to one digit after the point. @type {(value: number) => string} */
+export const tenths = (value) => signed(Number(value.toFixed(1)), 1);
 
 /**
  * The colours of what raises, orange, and of what lowers, blue, as CSS.
@@ -84,7 +77,7 @@ export class SignedBars {
     this.#at = Math.min(this.#at, bars.length - 1);
     if (!bars[this.#at]?.canPick) this.#at = bars.findIndex(({ canPick }) => canPick);
     this.#reach();
-    const said = bars.slice(0, SAID).map(({ name, value }) => `${name} ${signed(value)}`);
+    const said = bars.slice(0, SAID).map(({ name, value }) => `${name} ${tenths(value)}`);
     this.node.setAttribute("aria-label", `${this.title}: ${said.join("; ")}.`);
   }
 
@@ -120,7 +113,7 @@ export class SignedBars {
     const [name, track, number] = row.children;
     const { canPick = false, isPicked = false, opens = "" } = bar;
     name.textContent = bar.name;
-    number.textContent = signed(bar.value);
+    number.textContent = tenths(bar.value);
     row.ariaDisabled = canPick ? null : "true";
     row.ariaPressed = canPick ? String(isPicked) : null;
     [open.hidden, open.title] = [!opens, opens];

@@ -1,9 +1,9 @@
 // The rotation: pairs of dimensions as hands that turn with the position, and the score of two of them.
 
-import { digits, html, inputOf, moveSlider, wordsIn, slider } from "../dom.js";
+import { digits, html, inputOf, moveSlider, signed, slider, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { Plot } from "../marks/plot.js";
-import { Hands, degrees, signed } from "./rotation/hands.js";
+import { Hands, degrees } from "./rotation/hands.js";
 import * as rotation from "./rotation/rotation.js";
 
 /** @import { Place } from "../instrument.js" */
@@ -247,7 +247,7 @@ export class Rotation extends Instrument {
       ["drift", "changed since by", drift, known(drift, exponent)],
       ["distance", "distance", distance, String(distance).replace("-", "−")],
       ["angle", `${this.#dims}: rotation apart`, angle, degrees(angle)],
-      ["share", "share of this pair", shares[i], signed(shares[i])],
+      ["share", "share of this pair", shares[i], signed(shares[i], 3)],
     ];
     const nodes = facts.map(([name, words, value, text]) =>
       html("div", null, html("dt", null, words), numbered("dd", name, value, text)),

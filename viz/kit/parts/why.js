@@ -5,7 +5,7 @@ import { button, html, wordsIn } from "../dom.js";
 import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { TokenBars } from "../marks/bars.js";
-import { SignedBars, reachOf, signed, signedColors } from "../marks/signed.js";
+import { SignedBars, reachOf, signedColors, tenths } from "../marks/signed.js";
 import { Tokens } from "../marks/tokens.js";
 import { headName } from "../names.js";
 import { PairMap, pairsOf } from "./why/map.js";
@@ -78,7 +78,7 @@ const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
 
 /** @param {number} added */
 function biasWords(added) {
-  return `The map of words lacks the bias of the scores, ${signed(added)}. `;
+  return `The map of words lacks the bias of the scores, ${tenths(added)}. `;
 }
 
 /** @param {WhyData} data */
@@ -233,7 +233,7 @@ export class Why extends Instrument {
     if (value === undefined) return { label, isFixed: true, is: { chosen } };
     const part = this.#partOf(side, at);
     const takes = side === "query" ? `words:${part}.` : `words:.${part}`;
-    const title = `“${label}”${number} in the ${side}: ${signed(value)}`;
+    const title = `“${label}”${number} in the ${side}: ${tenths(value)}`;
     const is = { chosen, taken: takes === this.settings.taken };
     return { label, title, is, shade: colorOf(value) };
   }
@@ -266,7 +266,7 @@ export class Why extends Instrument {
     const { writers, can_open } = this.data;
     const centred = this.sums.centred(side === "key" ? "keys" : "query", this.settings.other);
     const order = [...centred.keys()].sort((a, b) => Math.abs(centred[b]) - Math.abs(centred[a]));
-    const isSeen = (/** @type {number} */ value) => Number(value.toFixed(1)) !== 0;
+    const isSeen = (/** @type {number} */ value) => tenths(value) !== "0";
     this.#order[side] = order.slice(0, MOST_WRITERS).filter((i) => isSeen(centred[i]));
     const bars = this.#order[side].map((i) => {
       const { head } = writers[side][i];
@@ -303,7 +303,7 @@ export class Why extends Instrument {
         : ["the score less that of ", ...quoted(data.labels.key, other), ratio];
     const bias = added && data.kind !== "place" ? biasWords(added) : "";
     const told = other === data.against ? "" : ` ${comparedWith(data)}`;
-    const words = [`Each figure adds up to ${signed(score)}, `, ...less, `. ${bias}${HELD}${told}`];
+    const words = [`Each figure adds up to ${tenths(score)}, `, ...less, `. ${bias}${HELD}${told}`];
     fill(this.caption, words);
   }
 

@@ -130,11 +130,11 @@ MARKS = {
             gallery.press("ArrowUp ArrowRight Enter ArrowLeft Enter"),
         ),
         lambda: {
-            "says": f"title: {HOSTILE} +2.0; b −1.0; c 0.0.",
+            "says": f"title: {HOSTILE} +2.0; b −1.0; c 0.",
             "bars": [
                 {"name": HOSTILE, "number": "+2.0", "share": 0.66, "opens": "L0 H0"},
                 {"number": "−1.0", "share": 0.34, "isPicked": True, "opens": ""},
-                {"number": "0.0", "share": 0.01, "canPick": False},
+                {"number": "0", "share": 0.01, "canPick": False},
             ],
         },
         lambda: {"open": [0], "pick": [0]},

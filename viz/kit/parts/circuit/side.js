@@ -1,6 +1,6 @@
 // Beside the picture: what was chosen, the strongest ways in words, and all edges.
 
-import { digits, html, wordsIn } from "../../dom.js";
+import { digits, html, signed, wordsIn } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { TokenBars } from "../../marks/bars.js";
 import { WEIGHTS, pictured } from "../../patterns.js";
@@ -21,7 +21,7 @@ const LISTED = 6; // edges of a part, read and written each
  * @param {{isExact?: boolean, isChosen: boolean, pick: () => void}} how
  */
 function row(value, words, { isExact = true, isChosen, pick }) {
-  const said = `${isExact ? "" : "≈ "}${value > 0 ? "+" : ""}${digits(value, 2)}`;
+  const said = `${isExact ? "" : "≈ "}${signed(value, 2)}`;
   const pressed = { "aria-pressed": String(isChosen) };
   const given = { type: "button", class: "hl-item", onclick: pick, ...pressed };
   return html("li", null, html("button", given, html("b", null, said), html("span", null, words)));

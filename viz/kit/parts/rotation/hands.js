@@ -1,7 +1,7 @@
 // One pair of dimensions: two hands on a circle, the arc between them, and the pair's share of the
 // score.
 
-import { digits, html, svg } from "../../dom.js";
+import { digits, html, signed, svg } from "../../dom.js";
 import { angleBetween, turned, wavelength } from "./rotation.js";
 
 /** @import { Point } from "./rotation.js" */
@@ -65,11 +65,11 @@ export class Hands {
     const length = (SHARE * share) / topShare;
     this.share.setAttribute("x", String(Math.min(0, length)));
     this.share.setAttribute("width", String(Math.abs(length)));
-    this.number.textContent = signed(share);
+    this.number.textContent = signed(share, 3);
     const angle = degrees(angleBetween(second, first));
     this.node.setAttribute(
       "aria-label",
-      `${this.dims}, a full turn in ${this.wavelength} positions: angle between the hands ${angle}, share ${signed(share)}`,
+      `${this.dims}, a full turn in ${this.wavelength} positions: angle between the hands ${angle}, share ${signed(share, 3)}`,
     );
   }
 
@@ -107,16 +107,6 @@ function wedge(from, to) {
     return `${x.toFixed(2)} ${(-y).toFixed(2)}`;
   };
   return `M0 0L${at(start)}A${r} ${r} 0 0 ${angle > 0 ? 0 : 1} ${at(start + angle)}Z`;
-}
-
-/**
- * A share with its sign.
- *
- * @param {number} value
- */
-export function signed(value) {
-  const text = digits(value, 3);
-  return value > 0 && !text.startsWith("<") ? `+${text}` : text;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { inkOn } from "../../colors.js";
 import { fillOnce, html } from "../../dom.js";
 import { cellAfter } from "../../keyboard.js";
-import { signed, signedColors } from "../../marks/signed.js";
+import { signedColors, tenths } from "../../marks/signed.js";
 import { tokenName } from "./words.js";
 
 /** @import { Side, WhyData, Wrote } from "../why.js" */
@@ -100,7 +100,7 @@ export class PairMap {
    */
   #made({ rows, columns, cells }, palette) {
     const colorOf = signedColors(palette, Math.max(...cells.flat().map(Math.abs)));
-    const total = (/** @type {number[]} */ values) => signed(values.reduce((a, b) => a + b, 0));
+    const total = (/** @type {number[]} */ values) => tenths(values.reduce((a, b) => a + b, 0));
     const corner = html("td", { class: "hl-why-corner" }, "query ↓ key →");
     const heads = columns.map((one) => html("th", { scope: "col" }, this.#head(one, "key")));
     const sums = columns.map((_, j) => html("td", null, total(cells.map((row) => row[j]))));
@@ -146,10 +146,10 @@ export class PairMap {
    * @param {number} value
    */
   #cell(row, column, value) {
-    if (row.parts.length > 1 || column.parts.length > 1) return html("span", null, signed(value));
+    if (row.parts.length > 1 || column.parts.length > 1) return html("span", null, tenths(value));
     const takes = `words:${row.parts[0]}.${column.parts[0]}`;
-    const says = `${row.name}${row.number} × ${column.name}${column.number}: ${signed(value)}`;
-    return this.#button(takes, says, [signed(value)]);
+    const says = `${row.name}${row.number} × ${column.name}${column.number}: ${tenths(value)}`;
+    return this.#button(takes, says, [tenths(value)]);
   }
 
   /**
