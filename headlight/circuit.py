@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,12 +19,12 @@ from model.given import as_input
 from model.sources.table import Runnable
 from model.sources.tokens import said, strings_of, token_of
 from model.trace import Trace
-from viz.kit.part import Part
+from viz.kit.part import Part, Pictured
 from viz.kit.parts.circuit import circuit_part
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(Pictured):
     """What makes the answer `answer` rather than `against`, where `second` would make the other.
 
     `found` has it all: every edge is counted, those with the largest estimates are kept.
@@ -82,16 +81,6 @@ class Circuit:
         """The picture, with what was pruned so far; in a notebook the circuit shows itself."""
         second, name = self.opened.trace(self.second).trace.tokens, partial(said, self.opened)
         return circuit_part(self.trace, second, self.found, name)
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture as one HTML file, which opens without Python and without a network."""
-        self.part.save(path)
-
-    def _ipython_display_(self) -> None:
-        self.part._ipython_display_()
-
-    def _display_(self) -> object:
-        return self.part._display_()
 
     def __repr__(self) -> str:
         asked = f"{self.answer.strip()} rather than {self.against.strip()}"

@@ -26,7 +26,7 @@ from model.trace import Trace
 from viz.figures.lens import row_names
 from viz.frame.sliders import sampling_of
 from viz.kit.growth import Growth, Prompt
-from viz.kit.part import Part
+from viz.kit.part import Part, Pictured
 from viz.kit.parts.attention import attention_part
 from viz.kit.sampling import sampling_data
 
@@ -74,7 +74,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Pictured):
     """One run of a model on one input. In a notebook it shows itself: all heads, live.
 
     `trace` is all that was kept, as plain numpy. Of a long text a pattern is worked out when looked
@@ -191,20 +191,14 @@ class Run:
         prompt = Prompt(token_hex(8), lambda: self.trace, layer, head, head_name(layer, head))
         return _written(self.opened, prompt, new_tokens, seed)
 
-    def save(self, path: str | Path) -> None:
-        """Write the picture as one HTML file, which opens without Python and without a network."""
-        self.part.save(path)
-
-    @cached_property
+    @property
     def part(self) -> Part:
         """The picture."""
+        return self._part
+
+    @cached_property
+    def _part(self) -> Part:
         return attention_part(self.trace, model=self.opened.name)
-
-    def _ipython_display_(self) -> None:
-        self.part._ipython_display_()
-
-    def _display_(self) -> object:
-        return self.part._display_()
 
     def __repr__(self) -> str:
         return f"<run of {self.opened.name} on {len(self.tokens)} tokens>"

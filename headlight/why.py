@@ -1,7 +1,6 @@
 """Why a head looks there, in a notebook: `run.why(layer, head, query, key)`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,12 +8,12 @@ import pandas as pd
 from model.analysis.why.reasons import Cell
 from model.analysis.why.sentence import sentence
 from model.analysis.why.tables import kind_rows, number_of, word_rows, writer_rows
-from viz.kit.part import Part
+from viz.kit.part import Part, Pictured
 from viz.kit.parts.why import why_part
 
 
 @dataclass(frozen=True, eq=False)
-class Why:
+class Why(Pictured):
     """One attention score as the exact sum of what the query holds and what the key holds.
 
     A score is told less the mean of those of all keys that the query may attend to, or less that of
@@ -81,16 +80,6 @@ class Why:
     def part(self) -> Part:
         """The picture; in a notebook it shows itself."""
         return why_part(self.cell)
-
-    def save(self, path: str | Path) -> None:
-        """Write the picture as one HTML file, which opens without Python and without a network."""
-        self.part.save(path)
-
-    def _ipython_display_(self) -> None:
-        self.part._ipython_display_()
-
-    def _display_(self) -> object:
-        return self.part._display_()
 
     def __repr__(self) -> str:
         return sentence(self.cell)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import zlib
+from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -160,6 +161,25 @@ class Part:
         for shared in self.shared.values():
             for at in shared.pieces():
                 yield "/".join((shared.about["id"], *map(str, at))), _packed(shared, at)
+
+
+class Pictured(ABC):
+    """What shows itself in a notebook as its part, and is saved as that."""
+
+    @property
+    @abstractmethod
+    def part(self) -> Part:
+        """The picture."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture as one HTML file, which opens without Python and without a network."""
+        self.part.save(path)
+
+    def _ipython_display_(self) -> None:
+        self.part._ipython_display_()
+
+    def _display_(self) -> object:
+        return self.part._display_()
 
 
 def page_for(name: str) -> str:
