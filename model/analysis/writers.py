@@ -201,37 +201,61 @@ def _before(residual: ResidualRecord, sublayer: Sublayer) -> np.ndarray:
 # --- a whole stream -----------------------------------------------------------------------------
 
 
-def written(
-    trace: Trace,
-    model: Transformer,
-    stack: str,
-    before: Place | None = None,
-    split: Collection[tuple[int, int]] = (),
-) -> Written:
-    """All that is in a stream when a sublayer adds to it; without one, at the end of the stack.
+class Stretch(NamedTuple):
+    """A stream of a run, from its start to where a sublayer adds to it; without one, to its end."""
+
+    trace: Trace
+    model: Transformer
+    stack: str
+    before: Place | None = None
+
+    @property
+    def stream(self) -> Stream:
+        """The stream itself."""
+        return self.trace.stream(self.stack)
+
+    @property
+    def sublayer(self) -> Sublayer:
+        """The one that adds to it."""
+        parts = next(parts for parts in self.model.stacks if parts.name == self.stack)
+        return next(one for one in parts.sublayers if (one.layer, one.writes) == self.before)
+
+    @property
+    def ran(self) -> np.ndarray:
+        """What that sublayer reads, (T, D), as it ran; without one, the last."""
+        residuals = self.stream.residuals
+        if self.before is None:
+            return residuals[-1].resid_post
+        return getattr(residuals[self.before[0]], self.sublayer.reads)
+
+    def additions(self, neurons: Mapping[int, Tensor] | None = None) -> Iterator[Addition]:
+        """What was added on it; see `additions`."""
+        added = additions(self.trace, self.model, self.stack, neurons=neurons)
+        return takewhile(lambda x: (x.sublayer.layer, x.sublayer.writes) != self.before, added)
+
+
+def written(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Written:
+    """All that is in a stream.
 
     split: see `Addition.written`. ValueError as `additions`.
     """
-    added = until(additions(trace, model, stack), before)
-    return added_up(begun(trace.stream(stack)), ((x.written(split), x.norm) for x in added))
+    added = ((x.written(split), x.norm) for x in of.additions())
+    return added_up(begun(of.stream), added)
 
 
-def placed(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+def placed(of: Stretch) -> Written:
     """A stream in two: what is a token's "own", and in the place of biases all that is not.
 
     That is its position, biases, and what all tokens share: the mean of the rest over all but the
     first, which many models use as a sink and which is like no other.
     """
-    stream = trace.stream(stack)
-    start, nothing = (
-        begun(stream),
-        torch.empty(0, len(stream), model.config.d_model, dtype=torch.float64),
-    )
+    start, ran = begun(of.stream), tensor(of.ran)
+    nothing = ran.new_empty(0, *ran.shape)
     is_place = [writer.kind == "position" for writer in start.writers]
     positions = Written((), nothing, start.terms[is_place].sum(dim=0))
-    added = until(additions(trace, model, stack), before)
-    fixed = added_up(positions, ((Written((), nothing, x.constant), x.norm) for x in added)).biases
-    rest = tensor(_stream_at(model, stream, before)) - fixed
+    added = ((Written((), nothing, x.constant), x.norm) for x in of.additions())
+    fixed = added_up(positions, added).biases
+    rest = ran - fixed
     shared = rest[min(1, len(rest) - 1) :].mean(dim=0)
     return Written((Writer("own"),), (rest - shared)[None], shared + fixed)
 
@@ -244,24 +268,6 @@ def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]])
         if norm is not None:
             so_far, since = so_far.plus(since).through(norm), []
     return so_far.plus(since)
-
-
-def until(added: Iterable[Addition], place: Place | None) -> Iterator[Addition]:
-    """Those before a sublayer, by its layer and what it writes; all without one."""
-    return takewhile(lambda one: (one.sublayer.layer, one.sublayer.writes) != place, added)
-
-
-def sublayer_at(model: Transformer, stack: str, place: Place) -> Sublayer:
-    """The sublayer of a stack, by its layer and what it writes."""
-    parts = next(parts for parts in model.stacks if parts.name == stack)
-    return next(one for one in parts.sublayers if (one.layer, one.writes) == place)
-
-
-def _stream_at(model: Transformer, stream: Stream, place: Place | None) -> np.ndarray:
-    """The stream (T, D) that a sublayer reads, as it ran; without one, at the end."""
-    if place is None:
-        return stream.residuals[-1].resid_post
-    return getattr(stream.residuals[place[0]], sublayer_at(model, stream.name, place).reads)
 
 
 def begun(stream: Stream) -> Written:

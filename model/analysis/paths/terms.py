@@ -11,7 +11,7 @@ from torch import Tensor
 from model.analysis.branching import Branches, logits_at, longest_of, trace_of
 from model.analysis.metrics import rounding
 from model.analysis.patching import Pair, check_lengths
-from model.analysis.writers import Writer, written
+from model.analysis.writers import Stretch, Writer, written
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
 from model.tap import ReachedError, Until, attach
@@ -48,7 +48,7 @@ class Held:
         self.values = [of_heads(one, one.v) for one in records]
         self.scores = [here(np.where(one.mask, one.scores, -np.inf)) for one in records]
         self.scales = [one.scale for one in records]
-        writes = written(trace, model, trace.main.name)
+        writes = written(Stretch(trace, model, trace.main.name))
         start = len(writes.writers) - len(blocks) * (1 + records[0].n_heads)
         embedding = writes.terms[:start].sum(dim=0, keepdim=True)  # with positions
         self.writers = (Writer("token"), *writes.writers[start:])

@@ -15,78 +15,51 @@ import torch
 from torch import Tensor
 
 from model.analysis.branching import values_of
-from model.analysis.writers import (
-    Addition,
-    Place,
-    Writer,
-    Written,
-    additions,
-    begun,
-    bias_of,
-    tensor,
-    until,
-)
+from model.analysis.writers import Addition, Stretch, Writer, Written, begun, bias_of, tensor
 from model.architectures.base import Transformer
 from model.blocks import matrix_of
 from model.device import wide
 from model.frozen_norm import frozen
 from model.parts import STREAMS
-from model.trace import Trace
 
 # Of its largest value: so much may what a part hands on miss what it wrote.
 HANDED_ON = 1e-4
 
 
-def with_mlps_opened(
-    trace: Trace,
-    model: Transformer,
-    stack: str,
-    before: Place | None = None,
-    split: Collection[tuple[int, int]] = (),
-) -> Written:
+def with_mlps_opened(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Written:
     """A stream as `written` has it, without MLPs: what they wrote is of those that they read.
 
     An MLP of which no one matrix is known, as one of experts, stays.
     """
-    *_, whole = _opening(trace, model, stack, before, split, heads=False)
+    *_, whole = _opening(of, split, heads=False)
     return whole
 
 
-def in_words(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+def in_words(of: Stretch) -> Written:
     """A stream as a sum of the words it began with, each a writer at its own token.
 
     What cross-attention brought, and heads whose W_V is not known, stay.
     """
-    *_, whole = reading_words(trace, model, stack, before)
+    *_, whole = reading_words(of)
     return whole
 
 
-def reading_words(
-    trace: Trace, model: Transformer, stack: str, before: Place | None = None
-) -> Iterator[Written]:
+def reading_words(of: Stretch) -> Iterator[Written]:
     """The same, from its start on, after each sublayer."""
-    return _opening(trace, model, stack, before, (), heads=True)
+    return _opening(of, (), heads=True)
 
 
-def _opening(
-    trace: Trace,
-    model: Transformer,
-    stack: str,
-    before: Place | None,
-    split: Collection[tuple[int, int]],
-    *,
-    heads: bool,
-) -> Iterator[Written]:
-    start = begun(trace.stream(stack))
+def _opening(of: Stretch, split: Collection[tuple[int, int]], *, heads: bool) -> Iterator[Written]:
+    start = begun(of.stream)
     start = _by_word(start) if heads else start
     so_far = at_start = start._replace(terms=start.terms.float())
     yield so_far
-    neurons = _neurons(trace, model, stack)
-    for added in until(additions(trace, model, stack, neurons=neurons), before):
+    for added in of.additions(_neurons(of)):
         if added.sublayer.writes == "attn_out":
             at_start = so_far
         read = at_start if added.sublayer.reads == STREAMS[0] else so_far
-        so_far = so_far.plus([_handed_on(added, read, model, heads=heads) or added.written(split)])
+        made = _handed_on(added, read, of.model, heads=heads) or added.written(split)
+        so_far = so_far.plus([made])
         so_far = so_far if added.norm is None else so_far.through(added.norm)
         yield so_far
 
@@ -99,15 +72,12 @@ def _by_word(start: Written) -> Written:
     return Written(writers, torch.cat([words, start.terms[1:]]), start.biases)
 
 
-def _neurons(trace: Trace, model: Transformer, stack: str) -> dict[int, Tensor]:
+def _neurons(of: Stretch) -> dict[int, Tensor]:
     """Activations (T, F) of each layer of a stack, of one more run."""
-    values = values_of(model, trace.given, {"activation"})
-    known = {}
-    for layer in range(len(trace.stream(stack).residuals)):
-        value = values.get(f"{stack}.blocks.{layer}.ffn.activation")
-        if value is not None:
-            known[layer] = wide(value.flatten(0, -2))
-    return known
+    values = values_of(of.model, of.trace.given, {"activation"})
+    layers = range(len(of.stream.residuals))
+    found = {layer: values.get(f"{of.stack}.blocks.{layer}.ffn.activation") for layer in layers}
+    return {layer: wide(x.flatten(0, -2)) for layer, x in found.items() if x is not None}
 
 
 def _handed_on(

@@ -8,7 +8,7 @@ import numpy as np
 
 from model.analysis.why.opened import in_words, reading_words, with_mlps_opened
 from model.analysis.why.row import OneSide, Row, Scores, by_side, row_of
-from model.analysis.why.sides import WRITES, Sides, sides_of
+from model.analysis.why.sides import Sides, read_by, sides_of
 from model.analysis.writers import placed, written
 from model.architectures.base import Transformer
 from model.trace import AttentionRecord, Site, Trace, check_number
@@ -30,7 +30,7 @@ class Reasons:
     trace: Trace
     model: Transformer
     site: Site
-    _told_apart: dict[tuple[tuple[int, int], ...], Sides] = field(default_factory=dict)
+    _written: dict[tuple[tuple[int, int], ...], Sides] = field(default_factory=dict)
 
     @property
     def record(self) -> AttentionRecord:
@@ -51,30 +51,23 @@ class Reasons:
         """Work `words` out, layer by layer: how much of it is there, from 0 to 1."""
         if "words" in vars(self) or self.site.kind == "cross":
             return
-        place = self.site.layer, WRITES[self.site.kind]
-        streams = reading_words(self.trace, self.model, self.site.stack, place)
+        streams = reading_words(read_by(self.trace, self.model, self.site))
         whole = next(streams)
         for number, stream in enumerate(streams, start=1):
             whole = stream
             yield number / (1 + 2 * self.site.layer)
         vars(self)["words"] = sides_of(self.trace, self.model, self.site, lambda *_: whole)
 
-    @cached_property
-    def writers(self) -> Sides:
-        """Each side as heads and MLPs wrote it; in the first layers with MLPs opened."""
-        return sides_of(self.trace, self.model, self.site, self._written)
+    def writers(self, split: Collection[tuple[int, int]] = ()) -> Sides:
+        """Each side as heads and MLPs wrote it; in the first layers with MLPs opened.
 
-    def brought(self, heads: Collection[tuple[int, int]]) -> Sides:
-        """As `writers`; some heads, by layer and number, are told apart by where they look."""
-        asked = tuple(sorted(heads))
-        if asked not in self._told_apart:
-            of = partial(self._written, split=asked)
-            self._told_apart[asked] = sides_of(self.trace, self.model, self.site, of)
-        return self._told_apart[asked]
-
-    @property
-    def _written(self) -> partial:
-        return partial(written if self.site.layer > DEEP else with_mlps_opened)
+        split: heads, by layer and number, that are told apart by where they look.
+        """
+        asked = tuple(sorted(split))
+        if asked not in self._written:
+            of = partial(written if self.site.layer > DEEP else with_mlps_opened, split=asked)
+            self._written[asked] = sides_of(self.trace, self.model, self.site, of)
+        return self._written[asked]
 
     def cell(self, head: int, query: int, key: int, other: int | None = None) -> "Cell":
         """One cell; ValueError, of one line, where there is nothing to explain."""
@@ -135,14 +128,14 @@ class Cell:
     @cached_property
     def writers(self) -> tuple[OneSide, OneSide]:
         """Who wrote the query, and who wrote the keys."""
-        sides = by_side(self.reasons.writers, self.of)
+        sides = by_side(self.reasons.writers(), self.of)
         for side in sides:
             self._check(side.scores)
         return sides
 
     def told_apart(self, heads: Collection[tuple[int, int]]) -> tuple[OneSide, OneSide]:
         """The same with some heads told apart by where they look."""
-        return by_side(self.reasons.brought(heads), self.of)
+        return by_side(self.reasons.writers(heads), self.of)
 
     @property
     def score(self) -> float:
@@ -189,14 +182,11 @@ class Cell:
 
 
 def _check(cell: Cell) -> None:
-    of, keys = cell.of, (cell.key, *(() if cell.other is None else (cell.other,)))
+    of, keys = cell.of, [key for key in (cell.key, cell.other) if key is not None]
     n_queries, n_keys = of.record.mask_of(of.head).shape
-    for what, number, n in (
-        ("query", of.query, n_queries),
-        *(("key", key, n_keys) for key in keys),
-    ):
-        check_number(what, number, n)
+    check_number("query", of.query, n_queries)
     for key in keys:
+        check_number("key", key, n_keys)
         if not of.seen[key]:
             raise ValueError(
                 f"query {of.query} may not attend to key {key}: nothing was scored there"

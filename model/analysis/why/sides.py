@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 
 from model.analysis.interventions import batch_of
-from model.analysis.writers import Place, Writer, Written, sublayer_at
+from model.analysis.writers import Stretch, Writer, Written
 from model.architectures.base import Transformer
 from model.frozen_norm import frozen
 from model.trace import Site, Trace
 
 WRITES = {"self": "attn_out", "cross": "cross_out"}
-Stream = Callable[[Trace, Transformer, str, Place | None], Written]
+Sum = Callable[[Stretch], Written]
 
 
 class Sides(NamedTuple):
@@ -25,19 +25,15 @@ class Sides(NamedTuple):
     k: Tensor
 
 
-def sides_of(
-    trace: Trace, model: Transformer, site: Site, of: Stream, of_keys: Stream | None = None
-) -> Sides:
+def sides_of(trace: Trace, model: Transformer, site: Site, of: Sum) -> Sides:
     """Queries and keys of all heads and tokens of one attention. All float64.
 
-    of: what the stream is written as, of the keys perhaps another. ValueError where something that
-    is passed is no norm, or the parts add up to no queries and keys.
+    of: what a stream is written as. ValueError where something that is passed is no norm, or the
+    parts add up to no queries and keys.
     """
-    asking = asked = _read_by(trace, model, site, of)
+    asking = asked = _read(read_by(trace, model, site), of)
     if site.kind == "cross":
-        asked = _memory(trace, model, site, of_keys or of)
-    elif of_keys is not None:
-        asked = _read_by(trace, model, site, of_keys)
+        asked = _memory(trace, model, site, of)
     rows = batch_of(model, trace.given, 1)
     parts = [torch.cat([one.terms.to(one.biases), one.biases[None]]) for one in (asking, asked)]
     q, k = model.queries_and_keys(site, parts[0], parts[1], rows)
@@ -45,16 +41,20 @@ def sides_of(
     return Sides((*asking.writers, *biases), q, (*asked.writers, *biases), k)
 
 
-def _read_by(trace: Trace, model: Transformer, site: Site, of: Stream) -> Written:
+def read_by(trace: Trace, model: Transformer, site: Site) -> Stretch:
+    """What an attention reads, before a norm of its own."""
+    return Stretch(trace, model, site.stack, (site.layer, WRITES[site.kind]))
+
+
+def _read(stretch: Stretch, of: Sum) -> Written:
     """What an attention makes its queries of."""
-    place = site.layer, WRITES[site.kind]
-    stream, norm = of(trace, model, site.stack, place), sublayer_at(model, site.stack, place).read
+    stream, norm = of(stretch), stretch.sublayer.read
     return stream if norm is None else stream.through(frozen(norm, stream.whole))
 
 
-def _memory(trace: Trace, model: Transformer, site: Site, of: Stream) -> Written:
+def _memory(trace: Trace, model: Transformer, site: Site, of: Sum) -> Written:
     """What cross-attention makes its keys of: the other stack, behind its last norm."""
-    stream = of(trace, model, site.keys, None)
+    stream = of(Stretch(trace, model, site.keys))
     steps = next(parts for parts in model.stacks if parts.name == site.keys).after
     for norm in (step.norm for step in steps if step.norm is not None):
         stream = stream.through(frozen(norm, stream.whole))
