@@ -18,6 +18,7 @@ MOST_TOKENS = 64  # of each side
 DEEP = 10  # layers from which MLPs stay writers: opening them for all heads takes too long
 MISSES = 5e-6  # of the largest score of a row: so much may the sum miss what ran
 ROUNDING = 1e-6  # of the longest query times the longest key: what float32 leaves of a product
+SIDES = ("query", "key")
 OWN, PLACE = 0, 1  # of what a side is in two
 # Which of both sides, the query's first, make each kind of a score.
 KINDS = {"place": (PLACE, PLACE), "key": (PLACE, OWN), "query": (OWN, PLACE), "match": (OWN, OWN)}
@@ -137,10 +138,15 @@ class Cell:
         """The same with some heads told apart by where they look."""
         return by_side(self.reasons.writers(heads), self.of)
 
+    def against(self, scores: Array) -> Array:
+        """The key's of some scores (…, Tk), less their mean, or the other key's. (…,)."""
+        less = scores[..., self.of.seen].mean(-1) if self.other is None else scores[..., self.other]
+        return scores[..., self.key] - less
+
     @property
     def score(self) -> float:
         """Less the mean, or the other key's."""
-        return float(self.of.against(self.apart.scores, self.key, self.other))
+        return float(self.against(self.apart.scores))
 
     @property
     def weight(self) -> float:
@@ -155,12 +161,17 @@ class Cell:
         "place": what all tokens share or their place says, on both sides. "key": the key's own,
         whoever asks. "query": the query's own, by place. "match": both sides' own.
         """
-        centred = self.apart.centred(self.key, self.other)
-        added = float(self.of.against(self.of.added, self.key, self.other))
+        centred = self.against(self.apart.terms)
+        added = float(self.against(self.of.added))
         return {
             kind: float(centred[sides]) + (added if kind == "place" else 0)
             for kind, sides in KINDS.items()
         }
+
+    @property
+    def kind(self) -> str:
+        """The largest of them."""
+        return max(self.kinds, key=self.kinds.__getitem__)
 
     def without_kind(self, kind: str) -> Array:
         """The row of weights without one of the kinds."""

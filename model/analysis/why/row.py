@@ -42,14 +42,6 @@ class Scores:
         """The row of weights (Tk,), with the head's sink where it has one."""
         return self.record.weighted(self.bent(scores), self.head, self.seen)
 
-    def against(self, scores: Array, key: int, other: int | None = None) -> Array:
-        """A key's score (…,) less the mean over the keys that may be seen, or less another key's.
-
-        scores: (…, Tk).
-        """
-        mean = scores[..., self.seen].mean(axis=-1) if other is None else scores[..., other]
-        return scores[..., key] - mean
-
 
 @dataclass(frozen=True, eq=False)
 class Row:
@@ -64,10 +56,6 @@ class Row:
     def scores(self) -> Array:
         """Their sums with what is added, (Tk,)."""
         return self.terms.sum(axis=(0, 1)) + self.of.added
-
-    def centred(self, key: int, other: int | None = None) -> Array:
-        """Why this key and not the others, (Wq, Wk); see `Scores.against`."""
-        return self.of.against(self.terms, key, other)
 
     def without(self, asking: int | None, asked: int | None) -> Array:
         """The row of weights without a pair of parts, or without a part of one side."""
@@ -86,10 +74,6 @@ class OneSide:
     def scores(self) -> Array:
         """Their sums with what is added, (Tk,)."""
         return self.terms.sum(axis=0) + self.of.added
-
-    def centred(self, key: int, other: int | None = None) -> Array:
-        """Why this key and not the others, (W,)."""
-        return self.of.against(self.terms, key, other)
 
     def without(self, number: int) -> Array:
         """The row of weights without what one of them wrote."""

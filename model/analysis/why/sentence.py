@@ -4,11 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from model.analysis.why.reasons import Cell
-from model.analysis.why.row import OneSide
+from model.analysis.why.reasons import SIDES, Cell
 from model.analysis.writers import Writer
 from model.names import head_name
-from model.trace import Stream
 
 STANDS_OUT = 0.3  # of the score: from here on a pair of words is named
 AGAINST = 0.2  # of the score: from here on what speaks against it is named
@@ -18,16 +16,13 @@ SPACE = "␣"  # of a token that is nothing else
 
 def sentence(cell: Cell) -> str:
     """What kind of look it is, which words or writers make it, and what is left without them."""
-    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
-    if cell.score <= 0:
-        return f"{_looks(cell)} {_away(cell)}"
-    return f"{_looks(cell)} {SAID[kind](cell)}"
+    said = SAID[cell.kind] if cell.score > 0 else _away
+    return f"{_looks(cell)} {said(cell)}"
 
 
 def kind_in_short(cell: Cell) -> str:
     """The kind alone, which is there at once."""
-    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
-    return f"{_looks(cell)} Mostly {KINDS_SAID[kind]} ({signed(cell.kinds[kind])})"
+    return f"{_looks(cell)} Mostly {_kind(cell)}"
 
 
 def _looks(cell: Cell) -> str:
@@ -37,8 +32,12 @@ def _looks(cell: Cell) -> str:
     return f"{name} looks from {query} to {key} with weight {cell.weight:.2f}."
 
 
+def _kind(cell: Cell) -> str:
+    return f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})"
+
+
 def _away(cell: Cell) -> str:
-    least = min(cell.kinds, key=lambda name: cell.kinds[name])
+    least = min(cell.kinds, key=cell.kinds.__getitem__)
     with_what = "than the mean of the keys it may attend to"
     if cell.other is not None:
         with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
@@ -62,27 +61,23 @@ KINDS_SAID = {
 def _of_place(cell: Cell) -> str:
     left = cell.without_kind("place")[cell.key]
     return (
-        f"It is place alone ({signed(cell.kinds['place'])}): what all tokens here share, seen from "
-        f"this place to that. Without it the weight is {left:.2f}."
+        f"It is {_kind(cell)}: what all tokens here share, seen from this place to that. "
+        f"Without it the weight is {left:.2f}."
     )
 
 
-def _of_key(cell: Cell) -> str:
-    return f"It is the key, whoever asks ({signed(cell.kinds['key'])}). {_strongest(cell, 1)}"
-
-
-def _of_query(cell: Cell) -> str:
-    return f"It is the query alone, by place ({signed(cell.kinds['query'])}). {_strongest(cell, 0)}"
+def _of_side(cell: Cell) -> str:
+    return f"It is {_kind(cell)}. {_strongest(cell, SIDES.index(cell.kind))}"
 
 
 def _of_match(cell: Cell) -> str:
-    words, centred = cell.words, cell.words.centred(cell.key, cell.other)
+    words, centred = cell.words, cell.against(cell.words.terms)
     left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
     both = np.logical_and.outer(left, right)
     a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
     begin = f"It is a match of words ({signed(cell.kinds['match'])})."
     if centred[a, b] < STANDS_OUT * cell.score:
-        return f"{begin} No pair of them stands out. {_strongest(cell)}"
+        return f"{begin} No pair of them stands out. {_strongest(cell, 0, 1)}"
     rest = words.without(int(a), int(b))[cell.key]
     said = (
         f"{begin} The query holds {_whose(cell, words.asking[a], 0)}, and the key holds "
@@ -101,28 +96,29 @@ def _of_match(cell: Cell) -> str:
 
 SAID: dict[str, Callable[[Cell], str]] = {
     "place": _of_place,
-    "key": _of_key,
-    "query": _of_query,
+    "key": _of_side,
+    "query": _of_side,
     "match": _of_match,
 }
 
 
-def _strongest(cell: Cell, side: int | None = None) -> str:
+def _strongest(cell: Cell, *sides: int) -> str:
     """The strongest writer of a side, or of both, and what is left without it."""
-    sides = [one.centred(cell.key, cell.other) for one in cell.writers]
-    if side is None:
-        side = int(_most(cell.writers[1], sides[1])[1] > _most(cell.writers[0], sides[0])[1])
-    best, score = _most(cell.writers[side], sides[side])
-    left = cell.writers[side].without(best)[cell.key]
-    what = _wrote(cell.writers[side].writers[best], ("query", "key")[side])
+    score, side, best = max(_most(cell, side) for side in sides)
+    by = cell.writers[side]
+    what, left = _wrote(by.writers[best], SIDES[side]), by.without(best)[cell.key]
     return f"{what} gives {signed(score)}; without that the weight is {left:.2f}."
 
 
-def _most(side: OneSide, scores: np.ndarray) -> tuple[int, float]:
-    """The writer of a side that gives most, but for biases, which nobody wrote."""
-    is_named = np.array([one.kind != "biases" for one in side.writers])
-    best = int(np.where(is_named, scores, -np.inf).argmax())
-    return best, float(scores[best])
+def _most(cell: Cell, side: int) -> tuple[float, int, int]:
+    """What the writer gives that gives most on a side, the side, and which writer that is.
+
+    Biases are none: nobody wrote them.
+    """
+    by = cell.writers[side]
+    is_named = np.array([one.kind != "biases" for one in by.writers])
+    scores = np.where(is_named, cell.against(by.terms), -np.inf)
+    return float(scores.max()), side, int(scores.argmax())
 
 
 def _wrote(writer: Writer, where: str) -> str:
@@ -148,11 +144,13 @@ def _whose(cell: Cell, word: Writer, side: int) -> str:
 
 def _brought_by(cell: Cell, word: int, side: int) -> str:
     """The head that brought a word to a side, of the few that give most there."""
-    by, scores = cell.writers[side], cell.writers[side].centred(cell.key, cell.other)
-    heads = [n for n in np.argsort(-scores) if by.writers[n].kind == "head"][:MOST_HEADS]
+    by = cell.writers[side]
+    heads = [n for n in np.argsort(-cell.against(by.terms)) if by.writers[n].kind == "head"][
+        :MOST_HEADS
+    ]
     split = [(by.writers[n].layer, by.writers[n].head) for n in heads]
     apart = cell.told_apart(split)[side]
-    scores = apart.centred(cell.key, cell.other)
+    scores = cell.against(apart.terms)
     those = [n for n, one in enumerate(apart.writers) if one.kind == "head" and one.token == word]
     best = max(those, key=lambda n: scores[n], default=None)
     if best is None or scores[best] <= 0:
@@ -170,14 +168,10 @@ def _short(cell: Cell, writer: Writer, side: int) -> str:
 
 def token(cell: Cell, stream: str, at: int) -> str:
     """A token in quotes, with its number where there are several such; a patch by its place."""
-    return token_said(cell.reasons.trace.stream(stream), at)
-
-
-def token_said(stream: Stream, at: int) -> str:
-    """See `token`."""
-    labels = [label.strip() or SPACE for label in stream.labels]
+    of = cell.reasons.trace.stream(stream)
+    labels = [label.strip() or SPACE for label in of.labels]
     number = f" ({at})" if labels.count(labels[at]) > 1 else ""
-    return f"patch {labels[at]}" if stream.kind == "patches" else f"“{labels[at]}”{number}"
+    return f"patch {labels[at]}" if of.kind == "patches" else f"“{labels[at]}”{number}"
 
 
 def signed(x: float) -> str:

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis.why.reasons import KINDS, Cell
+from model.analysis.why.reasons import KINDS, SIDES, Cell
 from model.analysis.writers import Writer
 
-SIDES = ("query", "key")
 Rows = list[dict[str, Any]]
 
 
@@ -28,7 +27,7 @@ def word_rows(cell: Cell, most: int | None = None) -> Rows:
 
     What is of no word, positions, biases and what cross-attention brought, has no token number.
     """
-    row, centred = cell.words, cell.words.centred(cell.key, cell.other)
+    row, centred = cell.words, cell.against(cell.words.terms)
     order = np.argsort(-np.abs(centred), axis=None, kind="stable")[:most]
     pairs = zip(*(axis.tolist() for axis in np.unravel_index(order, centred.shape)), strict=True)
     record = cell.of.record
@@ -56,7 +55,7 @@ def writer_rows(cell: Cell, most: int | None = None) -> Rows:
         }
         for name, side in zip(SIDES, cell.writers, strict=True)
         for number, (writer, score) in enumerate(
-            zip(side.writers, side.centred(cell.key, cell.other), strict=True)
+            zip(side.writers, cell.against(side.terms), strict=True)
         )
     ]
     return sorted(rows, key=lambda row: -abs(row["score"]))[:most]

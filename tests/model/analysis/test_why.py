@@ -60,8 +60,8 @@ def check_cell(cell: Cell) -> None:
     raw = cell.apart.scores
     expected = raw[cell.key] - raw[of.seen].mean()
     assert sum(cell.kinds.values()) == pytest.approx(expected, abs=4 * least)
-    rest = of.against(of.added, cell.key)
-    assert cell.words.centred(cell.key).sum() + rest == pytest.approx(expected, abs=4 * least)
+    rest = cell.against(of.added)
+    assert cell.against(cell.words.terms).sum() + rest == pytest.approx(expected, abs=4 * least)
     np.testing.assert_allclose(
         of.weights(raw), np.asarray(record.pattern[of.head])[of.query], rtol=0, atol=1e-5
     )
@@ -244,15 +244,11 @@ def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
         ids, query = letters(seed), 14 + seed
         changes = []
         for model in (induction.model, spoiled):
-            sides = asked(model, ids).cell(0, query, query - 11).writers
-            changes.append([side.centred(query - 11) for side in sides])
+            cell = asked(model, ids).cell(0, query, query - 11)
+            changes.append([cell.against(side.terms) for side in cell.writers])
         moved = [np.abs(a - b) for a, b in zip(*changes, strict=True)]
-        names = [
-            one.name
-            for one in asked(induction.model, ids).cell(0, query, query - 11).writers[0].writers
-        ]
-        side = int(moved[1].max() > moved[0].max())
-        assert names[int(moved[side].argmax())] in ("L0 H0", "L0 H1")
+        most = max(moved, key=np.max).argmax()
+        assert cell.writers[0].writers[most].name in ("L0 H0", "L0 H1")
 
 
 # --- refusals -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.analysis.why.reasons import KINDS, Cell
+from model.analysis.why.reasons import KINDS, SIDES, Cell
 from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, sentence
 from model.analysis.writers import Writer
 from model.trace import Site
@@ -12,7 +12,6 @@ from viz.kit.part import Part
 from viz.kit.wire import Data, Settings, stream_labels
 
 STATE = {"taken": "", "other": None}  # what is taken away; a second key to compare with
-SIDES = ("query", "key")
 
 
 def why_part(
@@ -31,7 +30,6 @@ def why_part(
         [_writers(*one) for one in zip(side, (record.queries, record.keys), strict=True)]
         for side in sides
     )
-    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
     spec = {
         "key": key,
         "site": [site.group, site.layer, of.head],
@@ -39,7 +37,7 @@ def why_part(
         "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
         "says": sentence(cell),
         "against": cell.other,
-        "kind": kind,
+        "kind": cell.kind,
         "kinds": [
             {"name": name, "sides": sides, "says": KINDS_SAID[name]}
             for name, sides in KINDS.items()

@@ -62,7 +62,7 @@ def row(without: np.ndarray | None = None, said: str = "") -> dict[str, Any]:
 def sums(other: int | None = None) -> dict[str, Any]:
     """Whatever adds up to the score, less the mean or another key's."""
     cell = replace(made.why_cell(), other=other)
-    words = cell.words.centred(TOM, other)
+    words = cell.against(cell.words.terms)
     kinds = [
         {"value": near(cell.kinds[kind]), "number": signed(cell.kinds[kind])} for kind in KINDS
     ]
@@ -74,7 +74,7 @@ def sums(other: int | None = None) -> dict[str, Any]:
             "key": {TOM: told("Tom (5)", "key", words[:, TOM].sum())},
         },
         "writers": {
-            side: {"bars": {0: {"value": near(strongest(by.centred(TOM, other)))}}}
+            side: {"bars": {0: {"value": near(strongest(cell.against(by.terms)))}}}
             for side, by in zip(("query", "key"), cell.writers, strict=True)
         },
     }
@@ -118,7 +118,7 @@ def biased() -> Cell:
 def with_bias() -> dict[str, Any]:
     """It is of place, and a bar of its own beside the writers; without place it goes, too."""
     cell = biased()
-    bias = float(cell.of.against(cell.of.added, TOM))
+    bias = float(cell.against(cell.of.added))
     after = cell.without_kind("place")
     return {
         "kinds": {"bars": [{"value": near(cell.kinds[kind])} for kind in KINDS]},
@@ -134,7 +134,7 @@ def strongest(values: np.ndarray) -> float:
 
 def first_writer(cell: Cell) -> int:
     """The number of the strongest writer of the key."""
-    return int(np.abs(cell.writers[1].centred(TOM)).argmax())
+    return int(np.abs(cell.against(cell.writers[1].terms)).argmax())
 
 
 def bent() -> np.ndarray:
