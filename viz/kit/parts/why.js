@@ -10,7 +10,7 @@ import { Tokens } from "../marks/tokens.js";
 import { headName } from "../names.js";
 import { PairMap, pairsOf } from "./why/map.js";
 import { Sums, takenOf } from "./why/sums.js";
-import { quoted, takenWords, tokenName, writerName } from "./why/words.js";
+import { quoted, takenWords, takes, tokenName, writerName } from "./why/words.js";
 
 /** @import { Child } from "../dom.js" */
 /** @import { Place } from "../instrument.js" */
@@ -73,14 +73,6 @@ function fill(node, words) {
   node.replaceChildren(...html("p", null, words).childNodes);
 }
 
-/** @param {string} words */
-const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
-
-/** @param {number} added */
-function biasWords(added) {
-  return `The map of words lacks the bias of the scores, ${tenths(added)}. `;
-}
-
 /** @param {WhyData} data */
 function comparedWith({ against, labels }) {
   const what = against === null ? "the mean" : `“${tokenName(labels.key, against).join("")}”`;
@@ -138,10 +130,8 @@ export class Why extends Instrument {
 
   /** @param {Side} side */
   #tokensOf(side) {
-    const pick = (/** @type {number} */ token) => {
-      const number = this.#partOf(side, token);
-      this.#take(side === "query" ? `words:${number}.` : `words:.${number}`);
-    };
+    const pick = (/** @type {number} */ token) =>
+      this.#take(takes(side, this.#partOf(side, token)));
     return new Tokens("hl-why-tokens", `Words in the ${side}`, { pick, walks: true });
   }
 
@@ -231,10 +221,8 @@ export class Why extends Instrument {
     const chosen = at === both[SIDES.indexOf(side)];
     const [label, number] = tokenName(labels[side], at);
     if (value === undefined) return { label, isFixed: true, is: { chosen } };
-    const part = this.#partOf(side, at);
-    const takes = side === "query" ? `words:${part}.` : `words:.${part}`;
     const title = `“${label}”${number} in the ${side}: ${tenths(value)}`;
-    const is = { chosen, taken: takes === this.settings.taken };
+    const is = { chosen, taken: takes(side, this.#partOf(side, at)) === this.settings.taken };
     return { label, title, is, shade: colorOf(value) };
   }
 
@@ -301,7 +289,8 @@ export class Why extends Instrument {
       other === null
         ? ["the score less the mean of the row"]
         : ["the score less that of ", ...quoted(data.labels.key, other), ratio];
-    const bias = added && data.kind !== "place" ? biasWords(added) : "";
+    const lacks = `The map of words lacks the bias of the scores, ${tenths(added)}. `;
+    const bias = added && data.kind !== "place" ? lacks : "";
     const told = other === data.against ? "" : ` ${comparedWith(data)}`;
     const words = [`Each figure adds up to ${tenths(score)}, `, ...less, `. ${bias}${HELD}${told}`];
     fill(this.caption, words);
@@ -327,7 +316,8 @@ export class Why extends Instrument {
     this.row.show(rows, "The row of weights");
     this.weights.classList.toggle("hl-why-is-taken", Boolean(taken));
     this.back.ariaDisabled = String(!taken);
-    const what = [", norms held: weight ", change(key), ".", ...LEGEND.map(inLegend)];
+    const legend = LEGEND.map((one) => html("span", { class: "hl-why-key" }, one));
+    const what = [", norms held: weight ", change(key), ".", ...legend];
     const words = taken ? ["without ", ...takenWords(data, this.settings.taken), ...what] : [HINT];
     fill(this.rowSays, words);
   }

@@ -1,6 +1,5 @@
 """Why a head looks there: what is shown, and the row without what a hand took away."""
 
-import re
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -24,17 +23,17 @@ SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
 HINT = "A click on a word"
 
 
-def press(title: str, *, on: str = "", then: str = "") -> Any:  # noqa: ANN401
-    """Click what has a title, or a button that says this, and press keys."""
+def titled(title: str, then: str = "") -> Hand:
+    """Click the button whose title begins so, then press keys."""
+    return lambda gallery: (
+        gallery.locator(f"button[title^='{title}']").last.click(),
+        gallery.press(then),
+    )
 
-    def act(gallery: Gallery) -> None:
-        if on:
-            gallery.get_by_role("button", name=re.compile(on)).last.click()
-        else:
-            gallery.locator(f"button[title^='{title}']").last.click()
-        gallery.press(then)
 
-    return act
+def button(name: str) -> Hand:
+    """Click the button that says this."""
+    return lambda gallery: gallery.get_by_role("button", name=name).last.click()
 
 
 def compare(gallery: Gallery) -> None:
@@ -167,7 +166,7 @@ WHY = {
     },
     "why: a pair of words is taken away": Row(
         part(made.why),
-        press("saw (6) × Tom (5)"),
+        titled("saw (6) × Tom (5)"),
         lambda: {
             **sums(),
             **row(made.why_cell().words.without(SAW, TOM), "“saw” (6) × “Tom” (5)"),
@@ -184,7 +183,7 @@ WHY = {
     ),
     "why: a kind is taken away": Row(
         part(made.why),
-        press("", on="a match of the two"),
+        button("a match of the two"),
         lambda: row(made.why_cell().without_kind("match"), "a match of the two"),
         lambda: {"taken": "kind:match"},
     ),
@@ -223,19 +222,19 @@ WHY = {
     ),
     "why: a second click puts it back": Row(
         part(lambda: made.why(taken="kind:match")),
-        press("", on="a match of the two"),
+        button("a match of the two"),
         row,
         lambda: {"taken": ""},
     ),
     "why: Escape puts it back": Row(
         part(made.why),
-        press("saw (6) × Tom (5)", then="Escape"),
+        titled("saw (6) × Tom (5)", then="Escape"),
         lambda: {**row(), "map": {"taken": []}},
         lambda: {"taken": ""},
     ),
     "why: a button puts it back": Row(
         part(lambda: made.why(taken="query:0")),
-        press("", on="Put it back"),
+        button("Put it back"),
         row,
         lambda: {"taken": ""},
     ),
@@ -257,15 +256,15 @@ WHY = {
     ),
     "why: a soft cap and a sink": Row(
         part(made.why, softcap=2.0, sink=0.5),
-        press("", on="a match of the two"),
+        button("a match of the two"),
         lambda: {"row": {"rows": [{"after": near(p)} for p in bent()]}},
     ),
     "why: what is added to the scores": Row(
-        part(lambda: why_part(biased())), press("", on="^place alone"), with_bias
+        part(lambda: why_part(biased())), button("place alone"), with_bias
     ),
     "why: a head that wrote is opened": Row(
         part(made.why),
-        press("Attention of L1 H"),
+        titled("Attention of L1 H"),
         lambda: {"canPutBack": False},
         lambda: {"attention": "decoder.attn", "layer": 1},
     ),

@@ -4,7 +4,7 @@ import { inkOn } from "../../colors.js";
 import { fillOnce, html } from "../../dom.js";
 import { cellAfter } from "../../keyboard.js";
 import { signedColors, tenths } from "../../marks/signed.js";
-import { tokenName } from "./words.js";
+import { takes, tokenName } from "./words.js";
 
 /** @import { Side, WhyData, Wrote } from "../why.js" */
 /** @import { Palette } from "../../wire.js" */
@@ -136,8 +136,7 @@ export class PairMap {
   #head({ name, number, parts }, side) {
     const words = [html("bdi", null, name), number && html("small", null, number)];
     if (parts.length > 1) return html("span", null, ...words);
-    const takes = side === "query" ? `words:${parts[0]}.` : `words:.${parts[0]}`;
-    return this.#button(takes, `${name}${number} in the ${side}`, words);
+    return this.#button(takes(side, parts[0]), `${name}${number} in the ${side}`, words);
   }
 
   /**
@@ -147,19 +146,19 @@ export class PairMap {
    */
   #cell(row, column, value) {
     if (row.parts.length > 1 || column.parts.length > 1) return html("span", null, tenths(value));
-    const takes = `words:${row.parts[0]}.${column.parts[0]}`;
+    const pair = `words:${row.parts[0]}.${column.parts[0]}`;
     const says = `${row.name}${row.number} × ${column.name}${column.number}: ${tenths(value)}`;
-    return this.#button(takes, says, [tenths(value)]);
+    return this.#button(pair, says, [tenths(value)]);
   }
 
   /**
-   * @param {string} takes
+   * @param {string} what
    * @param {string} title
    * @param {(Node | string)[]} words
    */
-  #button(takes, title, words) {
-    const look = { type: "button", class: "hl-item", "data-takes": takes, title, tabindex: -1 };
-    return html("button", { ...look, onclick: () => this.pick(takes) }, words);
+  #button(what, title, words) {
+    const look = { type: "button", class: "hl-item", "data-takes": what, title, tabindex: -1 };
+    return html("button", { ...look, onclick: () => this.pick(what) }, words);
   }
 
   /**

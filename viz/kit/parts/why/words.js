@@ -38,6 +38,9 @@ export function writerName({ name, kind }) {
   return kind === "token" ? "own embedding" : name;
 }
 
+/** The setting by which a part of a side is taken away. @type {(side: Side, part: number) => string} */
+export const takes = (side, part) => (side === "query" ? `words:${part}.` : `words:.${part}`);
+
 /**
  * A part of a side, in a sentence.
  *
