@@ -177,7 +177,7 @@ class _Text:
         return self.model(self.ids[:, n_kept:n_tokens], cache=self.cache)[0, -1]
 
     def one_by_one(self, n_kept: int, n_tokens: int) -> Tensor:
-        """The same, but the others enter one at a time, each after the likeliest token is known."""
+        """The same, but the others enter one at a time, each after the most likely one is known."""
         for n in range(n_kept + 1, n_tokens):
             self.after(n - 1, n).argmax().item()
         return self.after(n_tokens - 1, n_tokens)

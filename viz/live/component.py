@@ -105,7 +105,7 @@ def _taken() -> dict[str, dict[str, Any]]:
 
 def _told(key: str, part: Part, chosen: Settings | None) -> Data:
     """What a part is told, with the turn that Python has taken over; its arrays may be loaded."""
-    store.share(part.by_id)  # anew in each run of the page: what was lost is there again
+    store.share(part.by_id)  # again in each run of the page: the store may have lost them
     told = part.told if chosen is None else {**part.told, "settings": chosen}
     acked = _taken().get(key, {}).get("turn", 0)
     asks = part.answers and store.offer(part.answers)
