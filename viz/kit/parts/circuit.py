@@ -11,7 +11,7 @@ from model.analysis.paths.kept import Curve, on_ways
 from model.analysis.paths.terms import HEAD, KIND, LAYER, MLP
 from model.trace import Trace
 from viz.kit.part import Part
-from viz.kit.wire import Settings, axis_labels, finite
+from viz.kit.wire import Data, Settings, axis_labels, finite
 from viz.labels import token_labels
 
 MOST_DRAWN = 100  # edges
@@ -34,17 +34,13 @@ def circuit_part(
     somebody prunes where `which` is chosen so.
     """
     paths, metric = circuit.paths, circuit.paths.pair.metric
-    labels = token_labels(trace.tokens)
     strongest, pruned, share = circuit.strongest, circuit.pruned, finite(circuit.share)
     heads = _heads([strongest, pruned])
     first, largest = np.arange(len(strongest.edges))[:MOST_DRAWN], _largest(pruned)
     begins = _begins(circuit.curve, len(first), paths.n_heads)
     spec = {
         "key": key,
-        "labels": labels,
-        "axis": axis_labels(labels),
-        "other": token_labels(second),
-        "tokens": [list(trace.tokens), list(second)],
+        **_texts(trace.tokens, second),
         "answer": name(metric.answer),
         "against": name(metric.other) if metric.kind == DIFFERENCE else "",
         "of_first": finite(paths.whole),
@@ -52,25 +48,13 @@ def circuit_part(
         "n_heads": paths.n_heads,
         "n_all": circuit.all.n_all,
         "n_kept": len(circuit.all.edges),
-        "strongest": {"n": len(strongest.edges), "cuts": _names(strongest, first, name)},
+        "strongest": _listed(strongest, first, name),
         "pruned": share
-        and {
-            "n": len(pruned.edges),
-            "cuts": _names(pruned, largest, name),
-            "share": share,
-            "is_done": pruned.is_done,
-        },
+        and {**_listed(pruned, largest, name), "share": share, "is_done": pruned.is_done},
         "can_prune": can_prune,
         "correlation": finite(strongest.correlation),
     }
-    records, n = trace.groups[0].records, len(labels)
-    patterns, masks = (
-        np.zeros((1 + len(heads), n, n), np.float32),
-        np.ones((1 + len(heads), n, n), bool),
-    )
-    for at, (layer, head) in enumerate(heads):
-        patterns[at], masks[at] = records[layer].pattern[head], records[layer].mask_of(head)
-    pieces = {"patterns": patterns, "masks": masks}
+    pieces = _attention(trace, heads)
     arrays = {
         **pieces,
         "heads": heads,
@@ -84,6 +68,13 @@ def circuit_part(
     return Part("circuit", spec, {**STATE, **state}, arrays, dict.fromkeys(pieces, 1))
 
 
+def _texts(tokens: Sequence[str], second: Sequence[str]) -> Data:
+    """Both texts, as they are and as they are drawn."""
+    labels = token_labels(tokens)
+    said = {"labels": labels, "axis": axis_labels(labels), "other": token_labels(second)}
+    return {**said, "tokens": [list(tokens), list(second)]}
+
+
 def _largest(exact: Exact) -> np.ndarray:
     """The numbers of the edges with the largest effects."""
     return np.argsort(-np.abs(exact.values), kind="stable")[:MOST_DRAWN]
@@ -94,6 +85,20 @@ def _heads(found: Sequence[Exact]) -> np.ndarray:
     edges = np.concatenate([one.edges for one in found])
     into = edges[edges[:, KIND] < MLP][:, [LAYER, HEAD]]
     return np.unique(into, axis=0)
+
+
+def _attention(trace: Trace, heads: np.ndarray) -> dict[str, np.ndarray]:
+    """Weights and masks of heads, (n + 1, T, T): there may be none, so the last are of no head."""
+    records, shape = trace.groups[0].records, (len(heads) + 1, *[len(trace.tokens)] * 2)
+    patterns, masks = np.zeros(shape, np.float32), np.ones(shape, bool)
+    for at, (layer, head) in enumerate(heads):
+        patterns[at], masks[at] = records[layer].pattern[head], records[layer].mask_of(head)
+    return {"patterns": patterns, "masks": masks}
+
+
+def _listed(exact: Exact, drawn: np.ndarray, name: Callable[[int], str]) -> Data:
+    """How many edges there are, and what is likely with or without those that are drawn."""
+    return {"n": len(exact.edges), "cuts": _names(exact, drawn, name)}
 
 
 def _table(exact: Exact, drawn: np.ndarray, begins: np.ndarray) -> np.ndarray:
