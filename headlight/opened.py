@@ -15,6 +15,7 @@ from headlight.circuit import Circuit, circuit_of
 from headlight.why import Why
 from model.analysis.lens import logit_lens
 from model.analysis.why.reasons import reasons
+from model.analysis.why.rule import counted
 from model.decoding.writing import write
 from model.lines import quoted
 from model.names import head_name
@@ -124,6 +125,15 @@ class Run(Pictured):
         """
         site = self.trace.heads_at(layer, head, group).records[layer].site
         return Why(reasons(self.trace, self.opened.model, site).cell(head, query, key, other))
+
+    def rules(self, layer: int, head: int, group: str = "") -> pd.DataFrame:
+        """By which rules a head looks on this input, and how many of its looks, the most first.
+
+        A look is a query's strongest key with at least 0.3 of its weight. ValueError as `why`.
+        """
+        site = self.trace.heads_at(layer, head, group).records[layer].site
+        found = counted(reasons(self.trace, self.opened.model, site), head).rules.most_common()
+        return pd.DataFrame(found, columns=["rule", "looks"])
 
     def lens(self) -> pd.DataFrame:
         """What the model would predict after each layer (the logit lens), a row for each token.

@@ -73,14 +73,3 @@ def nearest(table: np.ndarray, token: int, k: int, by: By) -> Nearest:
         values = np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
     ids = np.argsort(-np.round(values, DECIMALS), kind="stable")[:k]
     return Nearest(ids, values[ids], lengths[ids])
-
-
-def products(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """q·k of every query and key. q: (Tq, Dh), k: (Tk, Dh). (Tq, Tk)."""
-    return q.astype(np.float64) @ k.astype(np.float64).T
-
-
-def cosines(q: np.ndarray, k: np.ndarray) -> np.ndarray:
-    """The same divided by both lengths; a vector of zeros gives 0. (Tq, Tk)."""
-    sizes = np.outer(np.linalg.norm(q, axis=-1), np.linalg.norm(k, axis=-1))
-    return np.divide(products(q, k), sizes, out=np.zeros(sizes.shape), where=sizes > 0)

@@ -12,12 +12,16 @@ from model.analysis.heads import first_token, previous_token
 from model.analysis.measures import MEASURES
 from model.analysis.probabilities import distribution
 from model.analysis.similarity import nearest
+from model.analysis.why.reasons import reasons
+from model.analysis.why.rule import counted
+from model.analysis.why.sentence import sentence
+from model.analysis.why.tables import word_rows
 from model.decoding.filters import Sampling
 from model.decoding.translation import Way
 from model.sources.checkpoint import load, read_config
 from model.sources.places import SHIPPED
 from model.survey.stored import read_survey
-from model.trace import Trace
+from model.trace import Site, Trace
 from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import open_page
 from tests.viz.builders import stories, stories_trace
@@ -132,6 +136,48 @@ def test_a_head_of_it_is_one_of_other_words_too() -> None:
     assert f"{rows[labels.index('it'), labels.index('animal')]:.2f}" == "0.63"
     for word in ("it", "was", "too"):
         assert rows[labels.index(word)].argmax() == labels.index("animal")
+
+
+def test_why_it_looks_at_animal_and_by_which_rule_the_head_does() -> None:
+    step, link = step_with(
+        "“animal” lies 3.4 above the mean of the keys, and +1.9 of that is the key, whoever asks"
+    )
+    layer, head = head_of(link)
+    why = reasons(trace_of_link(link), stories().model, Site("decoder", "self", layer))
+    cell = why.cell(head, *map(int, link["cell"].split("-")))
+    assert f"{cell.kinds['key']:.1f} {cell.score:.1f}" == "1.9 3.4"
+    assert "(+1.9). The key’s own embedding gives" in sentence(cell)
+    assert "weight 0.63" in sentence(cell) and sentence(cell).endswith("the weight is 0.20.")
+    assert "In 10 of its 11 looks" in step["notes"]
+    looks = counted(why, head)
+    assert (looks.rules["key: itself, whoever asks"], looks.rules.total()) == (10, 11)
+
+
+def test_a_dot_product_of_sums_is_a_sum_of_dot_products() -> None:
+    _, link = step_with("“ball” in the query with “and” in the key gives +1.6")
+    layer, head = head_of(link)
+    why = reasons(trace_of_link(link), stories().model, Site("decoder", "self", layer))
+    query, key = map(int, link["cell"].split("-"))
+    first = word_rows(why.cell(head, query, key), 1)[0]
+    assert (first["query_token"], first["key_token"]) == (query, key)
+    assert f"{first['score']:.1f} {first['weight_without']:.2f}" == "1.6 0.36"
+
+
+def test_the_rule_of_a_head_as_it_forms() -> None:
+    _, link = step_with("for all 12 letters of the second round")
+    found = {}
+    for step in ("/step-000000", "/step-000078", ""):
+        loaded = load(f"induction{step}", "cpu")
+        trace = loaded.trace(link["sentence"]).trace
+        found[step] = counted(reasons(trace, loaded.model, Site("decoder", "self", 1)), 0)
+        if not step:
+            assert trace.attention[1].pattern[0][12:].argmax(axis=-1).tolist() == [*range(1, 13)]
+    first, middle, last = found.values()
+    assert (first.rules.total(), first.holds) == (5, "")
+    assert (middle.kinds["place"], middle.kinds.total()) == (13, 18)
+    assert middle.holds == "place: an earlier token"
+    assert last.holds == "query: itself; key: the word before; the same word"
+    assert last.rules[last.holds] == 12
 
 
 def test_a_later_word_changes_a_row_of_the_encoder_alone() -> None:

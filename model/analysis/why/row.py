@@ -10,6 +10,8 @@ from model.analysis.writers import Writer
 from model.trace import AttentionRecord
 
 Array = np.ndarray
+MISSES = 5e-6  # of the largest score of a row: so much may the sum miss what ran
+ROUNDING = 1e-6  # of the longest query times the longest key: what float32 leaves of a product
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,19 @@ class Scores:
     def weights(self, scores: Array) -> Array:
         """The row of weights (Tk,), with the head's sink where it has one."""
         return self.record.weighted(self.bent(scores), self.head, self.seen)
+
+    def check(self, scores: Array) -> None:
+        """ValueError where sums (Tk,), before a soft cap, are not the scores that ran."""
+        ran = np.asarray(self.record.scores[self.head][self.query], float)
+        off = np.abs(self.bent(scores) - ran)[self.seen].max()
+        q, k = self.record.q[self.head][self.query], self.record.k[self.record.kv_head(self.head)]
+        longest = np.linalg.norm(q) * np.linalg.norm(k[self.seen], axis=-1).max()
+        most = max(MISSES * np.abs(ran[self.seen]).max(), ROUNDING * self.record.scale * longest)
+        if not off <= most:
+            raise ValueError(
+                f"the parts of this model add up to a score that is {off:.2g} off what ran; so "
+                "nothing is said of why it looks there"
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Protects the lesson on similarity: products and cosines by hand, and the order of tokens."""
+"""Protects the lesson on similarity: two vectors by hand, and the order of tokens."""
 
 import math
 

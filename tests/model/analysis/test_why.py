@@ -1,5 +1,6 @@
 """Protects why a head looks there: sums are the scores that ran, and words are who they name."""
 
+from collections import Counter
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from model import reference
 from model.analysis.why.opened import in_words
 from model.analysis.why.reasons import Cell, Reasons, reasons
 from model.analysis.why.row import by_side
+from model.analysis.why.rule import RESTS, Rules, counted, looks_of
 from model.analysis.why.sentence import sentence
 from model.analysis.why.sides import sides_of
 from model.analysis.why.tables import number_of, word_rows
@@ -251,6 +253,68 @@ def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
         assert cell.writers[0].writers[most].name in ("L0 H0", "L0 H1")
 
 
+# --- rules --------------------------------------------------------------------------------------
+
+COPIES = "query: itself; key: the word before; the same word"
+
+
+@pytest.mark.parametrize(("make", "changes"), CASES)
+def test_looks_are_the_strongest_keys_with_the_kinds_of_their_cells(
+    make: Make, changes: Changes
+) -> None:
+    model, trace = ran(make(**changes))
+    n_looks = 0
+    for record in trace.attention:
+        if record.site.kind == "cross" or trace.stream(record.site.stack).kind != "text":
+            continue
+        asked = reasons(trace, model, record.site)
+        for head in range(record.n_heads):
+            wanted = {}
+            for query, row in enumerate(np.asarray(record.pattern[head])):
+                if record.mask_of(head)[query].sum() > 1 and row.max() >= RESTS:
+                    cell = asked.cell(head, query, int(row.argmax()))
+                    kind = max(cell.kinds, key=lambda name, kinds=cell.kinds: kinds[name])
+                    wanted[query] = (cell.key, kind, pytest.approx(cell.score, abs=1e-6))
+            looks = looks_of(asked, head)
+            parts = (looks.key.tolist(), looks.kind.tolist(), looks.score.tolist())
+            found = dict(zip(looks.query.tolist(), zip(*parts, strict=True), strict=True))
+            assert found == wanted
+            n_looks += len(found)
+            assert counted(asked, head).rules.total() == len(found)
+    assert n_looks or trace.main.kind == "patches"
+
+
+def test_the_rule_of_an_induction_head_is_counted_over_its_texts(
+    induction: checkpoint.Checkpoint,
+) -> None:
+    texts = [asked(induction.model, letters(seed)).trace for seed in range(5)]
+    rules = Rules(induction.model, "decoder.attn", [lambda text=text: text for text in texts])
+    rules.finish()
+    assert rules.is_done and rules.progress == 1
+    assert rules.heads[1, 0].holds == COPIES
+    assert rules.heads[0, 1].holds == "place: the token before"
+    for (layer, head), found in rules.heads.items():
+        own = [
+            counted(reasons(x, induction.model, Site("decoder", "self", layer)), head)
+            for x in texts
+        ]
+        assert found.rules == sum((one.rules for one in own), Counter())
+        assert found.kinds == sum((one.kinds for one in own), Counter())
+    assert not counted(asked(induction.model, letters(0)[:3]), 0).holds, "few looks"
+
+
+def test_what_a_key_is_looked_at_for_is_the_word_that_gives_most_with_the_query_s_place() -> None:
+    """Of L2 H4 of the story writer, from “it” to “animal”, word by word."""
+    text = "The animal didn't cross the street because it was too tired."
+    loaded = checkpoint.load("stories", "cpu")
+    why = reasons(loaded.trace(text).trace, loaded.model, Site("decoder", "self", 2))
+    q, k = why.placed.q[1, 4, 8], why.words.k[:, 4]
+    given = [float(q @ (row[1] - row[:9].mean(dim=0))) for row in k]
+    n_words = sum(one.kind == "word" for one in why.words.asked)
+    assert why.words.asked[int(np.argmax(given[:n_words]))].token == 1, "animal itself"
+    assert counted(why, 4).holds == "key: itself, whoever asks"
+
+
 # --- refusals -----------------------------------------------------------------------------------
 
 
@@ -268,6 +332,10 @@ def test_where_nothing_can_be_said_a_line_says_why(
     for line, cell in refused.items():
         with pytest.raises(ValueError, match=line):
             why.cell(*cell)
+    translator = checkpoint.load("translate", "cpu")
+    whole = translator.trace("Two dogs run.").trace
+    with pytest.raises(ValueError, match="rules are counted where the words of one text attend"):
+        counted(reasons(whole, translator.model, Site("decoder", "cross", 0)), 0)
     monkeypatch.setattr("model.analysis.why.reasons.MOST_TOKENS", 20)
     with pytest.raises(ValueError, match=r"there are 24 tokens; why a head looks .* up to 20"):
         asked(induction.model, letters(0))
@@ -292,3 +360,5 @@ def test_a_sum_that_misses_is_not_shown(induction: checkpoint.Checkpoint, factor
     cell = reasons(why.trace, spoiled, why.site).cell(0, 15, 4)
     with pytest.raises(ValueError, match=r"add up to a score that is .* off what ran"):
         _ = cell.writers
+    with pytest.raises(ValueError, match=r"add up to a score that is .* off what ran"):
+        counted(reasons(why.trace, spoiled, why.site), 0)

@@ -1,19 +1,16 @@
-"""Similarity: the nearest tokens in the embedding, two vectors by hand, and a head's products."""
+"""Similarity: the nearest tokens in the embedding, and two vectors by hand."""
 
 import numpy as np
 
-from model.analysis.similarity import By, compare, cosines, foot, nearest, products
+from model.analysis.similarity import By, compare, foot, nearest
 from viz.digits import digits, or_none
 from viz.figures.similarity import arrows, nearest_bars
-from viz.figures.token_maps import signed_map
-from viz.formulas import FORMULAS
 from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, state, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
 from viz.frame.settings import NEAR_COUNT, TOKEN, VECTORS
 from viz.frame.view import View
-from viz.labels import token_labels
 from viz.live import component
 from viz.runs import embedding
 
@@ -122,47 +119,15 @@ def _drag(place: component.Place, times: float) -> None:
     state.put((VECTORS, value))
 
 
-def _in_the_head(view: View) -> Numbers:
-    """The head's queries and keys, by dot product and by cosine."""
-    record, head = view.record, view.head
-    q, k, mask = record.q[head], record.k[record.kv_head(head)], record.mask_of(head)
-    by_product, tokens = products(q, k), (view.query_tokens, view.key_tokens)
-    maps = {
-        "similar-products": (by_product, "q · k", "q · k, as it runs"),
-        "similar-cosines": (cosines(q, k), "cosine", "cosine of q and k"),
-    }
-    charts = {
-        key: signed_map(values, mask, tokens, scale, f"{view.head_name}: {title}")
-        for key, (values, scale, title) in maps.items()
-    }
-    layout.show_charts(charts)
-    inspector.formula("model.attention.attention_scores", FORMULAS["Lengths and direction"])
-    inspector.export(view, inspector.pattern_table(view))
-    at = np.unravel_index(np.where(mask, by_product, -np.inf).argmax(), mask.shape)
-    query, key = (Word(token_labels(names)[i]) for names, i in zip(tokens, at, strict=True))
-    lengths = np.linalg.norm(k.astype(np.float64), axis=-1)
-    ends = [digits(float(x), 2) for x in (lengths.min(), lengths.max())]
-    shortest, longest = ends if ends[0] != ends[1] else (None, None)
-    return {
-        "head": view.head_name,
-        "query": query,
-        "key": key,
-        "product": digits(float(by_product[at]), 1),
-        "shortest": shortest,
-        "longest": longest,
-    }
-
-
 PAGE = Page(
     "Embeddings and similarity",
     ":material/join_inner:",
     "How can a model compute with words?",
     needs=("vocabulary",),
-    scenes={"nearest": _nearest, "vectors": _vectors, "head": _in_the_head},
-    wide=("nearest", "head"),
+    scenes={"nearest": _nearest, "vectors": _vectors},
+    wide=("nearest",),
     source=(
         "model.analysis.similarity.compare",
         "model.analysis.similarity.nearest",
-        "model.attention.attention_scores",
     ),
 )

@@ -3,6 +3,7 @@
 from model.analysis.ablation import Part
 from model.analysis.circuits import value_norms
 from model.analysis.findings import Copied, Edge, copied, heaviest_arrow, settled_from
+from model.analysis.why.reasons import DEEP
 from viz import runs
 from viz.digits import digits, equals
 from viz.frame import links
@@ -11,9 +12,10 @@ from viz.frame.said import Piece, Said, Word
 from viz.frame.view import View
 from viz.labels import token_labels, visible
 from viz.pages.experiments.ablation.shared import name_of
-from viz.runs import ablating
+from viz.runs import ablating, whys
 from viz.runs.kept import kept
 
+SHORT = 24  # tokens whose words are read in a moment
 Highlight = tuple[Said, Said, str]  # its title, what the numbers say, and the address it opens
 
 
@@ -47,7 +49,7 @@ def _induction(view: View) -> Highlight | None:
         f"token before. At {copy.n_predicted} of {role.n_queries} repeats the model predicts "
         "that token next: from ",
         *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
-        f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.",
+        f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.{_rule(view, edge)}",
     ]
     return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
 
@@ -85,7 +87,7 @@ def _most_carried(view: View) -> Highlight | None:
     said = [
         *(*_token(view, edge.query), " → ", *_token(view, edge.key)),
         f" adds a vector of length {digits(edge.value, 1)}, the longest of all: its weight "
-        f"{weight}, times its value through W_O.",
+        f"{weight}, times its value through W_O.{_rule(view, edge)}",
     ]
     return f"{_name(view, edge)} carries most", said, _cell(view, edge)
 
@@ -104,6 +106,16 @@ def _circuit(view: View) -> Highlight | None:
 
 def _token(view: View, place: int) -> list[Piece]:
     return ["“", Word(token_labels(view.tokens)[place]), f"” ({place})"]
+
+
+def _rule(view: View, edge: Edge) -> str:
+    """By which rule the head looks here, where one holds, of what is read in a moment."""
+    run = view.run
+    if len(run.trace.main) > SHORT or len(run.trace.attention) > DEEP:
+        return ""
+    looks = whys.of_head(view.handle, run, edge.site, edge.head)
+    n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
+    return f" Its rule here, in {n} looks: {looks.holds}." if looks.holds else ""
 
 
 def _name(view: View, edge: Edge) -> str:

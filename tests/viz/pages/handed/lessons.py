@@ -10,7 +10,7 @@ from model.analysis.kernels import HOUSES, drawn_points, kernel_weights
 from model.analysis.saturation import DIMENSIONS, random_products, sharpness, variance
 from model.analysis.scaling import LAWS, chosen
 from model.analysis.several import alike, contributions, most_alike, weights_of
-from model.analysis.similarity import compare, cosines, nearest, products, token_table
+from model.analysis.similarity import compare, nearest, token_table
 from model.analysis.tiles import over_tiles
 from model.trace import AttentionRecord
 from model.worked_out import softmax
@@ -57,14 +57,6 @@ def two_vectors() -> Read:
         "two-vectors x": np.array([0, a[0]]),
         "two-vectors 1 x": np.array([0, b[0]]),
         "column: a and 2.5 · b": dict(zip(rows, map(digits, values), strict=True)),
-    }
-
-
-def products_and_cosines() -> Read:
-    record = of_layer(2)
-    return {
-        "similar-products z": seen(products(record.q[4], record.k[4]), record.mask),
-        "similar-cosines z": seen(cosines(record.q[4], record.k[4]), record.mask),
     }
 
 
@@ -220,7 +212,6 @@ def head_without_its_root() -> Read:
 TABLE: Table = {
     at("Embeddings and similarity", token="4", near_count="6"): nearest_tokens,
     at("Embeddings and similarity", scene="vectors", vectors="-2,1.5,0.7,4,2.5"): two_vectors,
-    at("Embeddings and similarity", scene="head", **L2_H4): products_and_cosines,
     at("Attention by hand", scene="model", layer="1", head="3"): strongest_pair_of_a_head,
     at("Why √d?", seed="3"): variances,
     at("Why √d?", scene="largest", seed="2"): largest_weights,

@@ -12,10 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.circuits import copying_scores
 from model.analysis.measures import MEASURES
+from model.analysis.why.reasons import reasons
+from model.analysis.why.rule import Rules, counted
 from model.sources import checkpoint
 from model.survey.samples import Asked
-from model.survey.stored import STORED
+from model.survey.stored import STORED, read_survey
 from model.survey.work import Job, survey
+from model.trace import Site
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import (
     TOM,
@@ -31,7 +34,7 @@ from tests.viz.apps import (
     open_page,
     tables_shown,
 )
-from tests.viz.builders import csv_rows, numbers, stories
+from tests.viz.builders import csv_rows, numbers, stories, stories_trace
 from viz.digits import digits
 from viz.frame import inspector
 from viz.guard import HOSTS_VARIABLE
@@ -93,6 +96,63 @@ def test_the_table_is_sorted_by_a_measure_and_has_the_heads_that_are_wanted() ->
     assert lines(open_page(PAGE, sorted_by="length"), "note") != []
 
 
+def rules_of(name: str, group: str = "decoder.attn") -> Rules:
+    """The looks of all heads of a shipped model on the top-activating texts of its survey."""
+    loaded = checkpoint.load(name, "cpu")
+    survey = read_survey(loaded.folder)
+    assert survey is not None
+    texts = dict.fromkeys(x.text for layer in survey.groups[group].strongest for x in layer)
+    runs = [lambda text=text: loaded.trace(text).trace for text in texts]
+    rules = Rules(loaded.model, group, runs)
+    rules.finish()
+    return rules
+
+
+def test_looks_are_counted_on_the_texts_of_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
+    files: inspector.Tables = {}
+    monkeypatch.setattr(inspector, "export", lambda view, made, *rest: files.update(made))
+    app = finished(open_page(PAGE, model="positions-rope", layer="1", head="0"))
+    rules = rules_of("positions-rope")
+    own = rules.heads[1, 0]
+    assert own.rules.total() > 50
+    assert any(f"on the {rules.n_texts} top-activating texts" in line for line in captions(app))
+    shown = tables_shown(app)
+    assert shown[0]["looks"] == {
+        rule: f"{n} of {own.rules.total()}" for rule, n in own.rules.most_common(3)
+    }
+    for (layer, head), one in rules.heads.items():
+        ((kind, n),) = one.kinds.most_common(1)
+        name = f"L{layer}\u00a0H{head}" + " ●" * ((layer, head) == (1, 0))
+        assert shown[1]["looks by"][name] == f"{kind} {n} of {one.kinds.total()}"
+    header, *rows = csv_rows(files["Heads"]())
+    row = dict(zip(header, next(row for row in rows if row[0] == "L1 H0"), strict=True))
+    assert (row["rule"], int(row["looks by the rule"])) == own.rules.most_common(1)[0]
+    assert {x: int(row[f"looks by {x}"]) for x in own.kinds} == own.kinds
+
+
+def test_looks_on_this_input_are_those_of_its_run() -> None:
+    app = finished(open_page(PAGE, sentence=TOM, measured_on="sentence", layer="2", head="4"))
+    found = counted(reasons(stories_trace(TOM), stories().model, Site("decoder", "self", 2)), 4)
+    n = found.rules.total()
+    first = {rule: f"{count} of {n}" for rule, count in found.rules.most_common(3)}
+    assert tables_shown(app)[0]["looks"] == first
+    assert "Counted on this input." in captions(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"model": "digits"}, "rules are counted where the words of one text attend"),
+        ({"measured_on": "sentence", "sentence": 70 * "word "}, "is worked out for up to 64"),
+    ],
+)
+def test_where_looks_cannot_be_counted_a_line_says_why(query: dict[str, str], said: str) -> None:
+    app = open_page(PAGE, **query)
+    (line,) = (line for line in captions(app) if "look where they look" in line)
+    assert said in line
+    assert "looks by" not in tables_shown(app)[0]
+
+
 def _text_of(app: AppTest, place: object) -> AppTest:
     app.text_input(key=PATH).set_value(str(place))
     return button(app, "Measure").click().run()
@@ -106,6 +166,7 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
     assert chart(app, "heads").data and "Until then other numbers" in " ".join(captions(app))
     app = finished(_text_of(app, text))
     assert any(f"{found.tokens} tokens of mine.txt" in line for line in captions(app))
+    assert any("first 64 tokens of" in line and "window" in line for line in captions(app))
     points, *_ = chart(app, "heads").data
     for axis, name in (("x", "entropy"), ("y", "near")):
         assert numbers(points[axis]) == pytest.approx(

@@ -9,6 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.circuits import value_norms
 from model.analysis.findings import heaviest_arrow
+from model.analysis.why.reasons import reasons
+from model.analysis.why.rule import counted
+from model.trace import Site
 from tests.viz.apps import TOM, faultless, lines, open_page, tables_shown
 from tests.viz.builders import stories, stories_trace
 from viz.digits import digits
@@ -63,6 +66,21 @@ def test_the_heaviest_arrow_is_that_of_all_heads() -> None:
     assert f"length {digits(most.value, 1)}" in said
     assert (link["layer"], link["head"]) == (str(most.site.layer), str(most.head))
     assert link["cell"] == f"{most.query}-{most.key}"
+
+
+def test_a_highlight_says_the_rule_of_its_head_where_one_holds() -> None:
+    rules = 0
+    for sentence in (TOM, EXAMPLE.sentence, "The bear was tired and the bear was big."):
+        for title, said, link in found(open_page("Home", sentence=sentence)):
+            if "layer" in link and "cell" in link:
+                site = Site("decoder", "self", int(link["layer"]))
+                asked = reasons(stories_trace(sentence), stories().model, site)
+                looks = counted(asked, int(link["head"]))
+                n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
+                rule = f"Its rule here, in {n} looks: {looks.holds}."
+                assert (rule in said) == bool(looks.holds), title
+                rules += bool(looks.holds)
+    assert rules
 
 
 @pytest.mark.parametrize(("sentence", "head"), [(TOM, (2, 0)), (EXAMPLE.sentence, EXAMPLE_HEAD)])

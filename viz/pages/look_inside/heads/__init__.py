@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model.analysis.measures import MEASURES
+from model.analysis.why.rule import Rules
 from viz.figures.heads import Measured, head_scatter
 from viz.formulas import Formula
 from viz.frame import controls, folder, gradual, inspector, layout, memory, settings, state, words
@@ -23,9 +24,9 @@ from viz.pages.look_inside.heads.reading import (
     of_text,
     readings,
 )
-from viz.runs import heads
+from viz.runs import heads, whys
 
-PATH, SURVEYING, MAPS = "text-path", "surveying", "maps"  # of this visitor
+PATH, SURVEYING, MAPS, RULES = "text-path", "surveying", "maps", "rules"  # of this visitor
 HEAD = ("attention", "layer", "head", "cell")  # what of a head is in the address
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
@@ -43,17 +44,17 @@ def render(view: View) -> None:
     if not names:
         words.notice("A token alone has nothing to choose from: no head can be measured on it.")
         return _maps(view)
-    axes = _axes(names)
+    axes, rules = _axes(names), _rules(view, reading)
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
     with right:
         words.caption(reading.about)
-        strongest.draw(view, reading, axes)
+        strongest.draw(view, reading, axes, rules)
     _maps(view)
-    table.draw(view, reading, axes)
+    table.draw(view, reading, axes, rules)
     counts.draw(reading)
-    return _inspect(view, reading, axes)
+    return _inspect(view, reading, axes, rules)
 
 
 def _measured_on(view: View) -> str:
@@ -97,6 +98,19 @@ def _reading(view: View, chosen: str) -> Reading:
     if chosen == SURVEY:
         words.notice(surveyed)
     return on_sentence
+
+
+def _rules(view: View, reading: Reading) -> Rules | str:
+    """The looks of all heads as far as they are counted, or why they are not."""
+    corpus, group = reading.corpus, view.attention
+    try:
+        return gradual.kept(
+            RULES,
+            (view.handle, group, corpus.key),
+            lambda: whys.rules(view.handle, group, corpus.traces()),
+        )
+    except ValueError as error:
+        return f"Why its heads look where they look is not counted: {error}."
 
 
 def _axes(names: Sequence[str]) -> tuple[str, str, str]:
@@ -147,13 +161,13 @@ def _maps(view: View) -> None:
     component.show(part, key=MAPS, on_change=take_over)
 
 
-def _inspect(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+def _inspect(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str) -> None:
     for name in dict.fromkeys(axes):
         about = MEASURES[name]
         inspector.formula(about.source, Formula(about.latex, about.reference))
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
-    csv = {"Heads": lambda: table.csv(reading), **inspector.pattern_table(view)}
+    csv = {"Heads": lambda: table.csv(reading, rules), **inspector.pattern_table(view)}
     whole = attention_part(view.run.trace, model=view.model)
     inspector.export(view, csv, {"All heads": lambda: whole.page().encode()})
 

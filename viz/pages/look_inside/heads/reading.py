@@ -1,7 +1,9 @@
 """What the page Heads reads its numbers from: the run of this sentence, or the stored survey."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,12 +12,22 @@ from model.analysis.measures import Trait
 from model.lines import one_line
 from model.names import head_name
 from model.survey.stored import Strongest, command
+from model.trace import Trace
 from viz.digits import digits, or_none
 from viz.frame.view import View
-from viz.runs import heads
+from viz.runs import heads, runnable, whys
 
 SURVEY, SENTENCE, TEXT = "survey", "sentence", "text"
 NO_ROLE = "no single role"
+MOST_WINDOWS = 8  # of a text, whose looks are counted
+
+
+class Corpus(NamedTuple):
+    """Texts whose looks are counted: what they are kept by, their runs, and what they are."""
+
+    key: object
+    traces: Callable[[], list[Callable[[], Trace]]]
+    said: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +35,13 @@ class Reading:
     """The measures of all heads of one kind of attention, (L, H) each, and what they are of.
 
     `strongest` are the inputs of a survey that wake each head most, (L, H), and empty where there
-    was no survey.
+    was no survey. Rules are counted on fewer texts, the `corpus`.
     """
 
     about: str
     measures: dict[str, Averages]
     strongest: list[list[Strongest]]
+    corpus: Corpus
 
     @property
     def n_layers(self) -> int:
@@ -86,8 +99,12 @@ def readings(view: View) -> tuple[Reading, Reading | str]:
     own = heads.on_this_input(view.handle, view.run)[group] | heads.of_weights(view.handle)
     n = len(view.run.trace.stream(view.group.queries))
     what = "picture" if view.run.trace.main.kind == "patches" else "sentence"
-    on_sentence = Reading(f"Measured on this {what}, {n} queries.", own, [])
+    on_sentence = Reading(f"Measured on this {what}, {n} queries.", own, [], _of_input(view))
     return on_sentence, _surveyed(view)
+
+
+def _of_input(view: View) -> Corpus:
+    return Corpus(view.run.key, lambda: [lambda: view.run.trace], "this input")
 
 
 def of_text(view: View, work: heads.Surveying) -> Reading:
@@ -98,7 +115,13 @@ def of_text(view: View, work: heads.Surveying) -> Reading:
         f"window{'s' * (work.n_done != 1)} of at most {max(work.samples.lengths)}."
     )
     own = work.measured(view.attention) | heads.of_weights(view.handle)
-    return Reading(about, own, [])
+    n = min(work.n_done, MOST_WINDOWS)
+
+    def traces() -> list[Callable[[], Trace]]:
+        return whys.short_runs(view.handle, (work.samples.make(i).given[0] for i in range(n)))
+
+    said = f"the first {whys.MOST_TOKENS} tokens of {n} window{'s' * (n != 1)}"
+    return Reading(about, own, [], Corpus(work, traces, said))
 
 
 def _surveyed(view: View) -> Reading | str:
@@ -119,8 +142,26 @@ def _surveyed(view: View) -> Reading | str:
     )
     if view.run.trace.main.kind == "patches":
         about = f"Measured on {survey.inputs:,} test pictures: {files}."
-    group = view.attention
-    return Reading(about, survey.measured(group), survey.groups[group].strongest)
+    group = survey.groups[view.attention]
+    return Reading(
+        about, survey.measured(view.attention), group.strongest, _top(view, group.strongest)
+    )
+
+
+def _top(view: View, strongest: list[list[Strongest]]) -> Corpus:
+    """The top-activating texts of all heads; of what does not open alone, this input."""
+    texts = dict.fromkeys(one.text for layer in strongest for one in layer if not one.target)
+    texts.pop("", None)
+    if not texts:
+        return _of_input(view)
+
+    def traces() -> list[Callable[[], Trace]]:
+        windows = runnable(view.handle).tokenizer.windows
+        rows = (windows(text, whys.MOST_TOKENS) for text in texts)
+        return whys.short_runs(view.handle, (row[0] for row in rows))
+
+    said = f"the {len(texts)} top-activating texts of all heads"
+    return Corpus(tuple(texts), traces, said)
 
 
 def in_words(trait: Trait) -> str:

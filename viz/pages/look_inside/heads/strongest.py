@@ -1,28 +1,65 @@
 """The chosen head: its words, its numbers, and the sentence of the text that wakes it most."""
 
+from functools import partial
+
 from model.analysis.measures import MEASURES
+from model.analysis.why.rule import RESTS, Counted, Rules
 from model.survey.stored import Strongest
 from viz.digits import digits
-from viz.frame import layout, links, words
+from viz.frame import gradual, layout, links, words
 from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.look_inside.heads.reading import Reading
 
+MOST_RULES = 3  # that are shown of a head
 
-def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+
+def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str) -> None:
     """Draw what is said of the chosen head."""
     head = view.layer * reading.n_heads + view.head
     layout.section(
         reading.names[head],
         reading.words(head),
-        "Each word is a measure that reaches its bound; the counts below have the bounds.",
+        "Each word is a measure that reaches its bound; the counts below have the bounds. A look "
+        f"is a query’s strongest key, with a weight of at least {RESTS}. It is by place alone, by "
+        "the key whoever asks, by the query alone or by a match of both, and the rule says which "
+        "words make it: “Why there?” on Attention takes one look apart.",
     )
     names = list(dict.fromkeys([*axes, *(x.measure for x in reading.traits[head])]))
     words.facts([(reading.number(name, head), MEASURES[name].short) for name in names])
+    _looks(view, reading, rules)
     found = reading.strongest[view.layer][view.head] if reading.strongest else None
     if found is not None:
         _woken(found)
     words.ways([_way_on(view, reading.names[head], found)])
+
+
+def _looks(view: View, reading: Reading, rules: Rules | str) -> None:
+    """By which rules the head looks, the most frequent first, as far as they are counted."""
+    if isinstance(rules, str):
+        return words.caption(rules)
+    own = rules.heads[view.layer, view.head]
+    return gradual.draw(
+        rules, partial(_by_rule, own), lambda: _how_far(own, rules, reading.corpus.said), "rules"
+    )
+
+
+def _by_rule(own: Counted) -> None:
+    n, found = own.rules.total(), own.rules.most_common(MOST_RULES)
+    if found:
+        words.table(
+            {
+                "what query and key hold": [rule for rule, _ in found],
+                "looks": [f"{count:,} of {n:,}" for _, count in found],
+            }
+        )
+
+
+def _how_far(own: Counted, rules: Rules, said: str) -> str:
+    if rules.is_done:
+        none = "" if own.rules else "It has no look: no weight is so large. "
+        return f"{none}Counted on {said}."
+    return f"Counted on {rules.progress:.0%} of {said}."
 
 
 def _woken(found: Strongest) -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 
 from model.analysis.measures import MEASURES, TRAITS, Trait
+from model.analysis.why.reasons import KINDS
+from model.analysis.why.rule import Counted, Rules
 from viz.frame import controls, layout, settings, state, tables, words
 from viz.frame.said import Link, Said
 from viz.frame.view import View
@@ -14,7 +16,7 @@ UPWARD = "-"  # before the measure that is sorted by, the smallest first
 MOST_ROWS = 100
 
 
-def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
+def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str) -> None:
     """Draw the words and measures of the heads that are wanted, in the order that is wanted."""
     layout.section(
         "All heads",
@@ -39,8 +41,13 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
             "head": [_link(view, reading, head) for head in rows],
             **{MEASURES[x].short: [reading.number(x, head) for head in rows] for x in shown},
             "words": [reading.words(head) for head in rows],
+            **(
+                {}
+                if isinstance(rules, str)
+                else {"looks by": [_kind(_counted(reading, rules, head)) for head in rows]}
+            ),
         },
-        texts=("words",),
+        texts=("words", "looks by"),
         heads={MEASURES[x].short: _sorting(x, order) for x in shown},
     )
     if len(found) > MOST_ROWS:
@@ -80,6 +87,18 @@ def _sorting(name: str, order: str) -> Said:
     return Link(MEASURES[name].short + mark, {settings.SORTED_BY.name: further})
 
 
+def _counted(reading: Reading, rules: Rules | str, head: int) -> Counted:
+    """The looks of a head as far as they are counted."""
+    layer, number = divmod(head, reading.n_heads)
+    return Counted() if isinstance(rules, str) else rules.heads[layer, number]
+
+
+def _kind(own: Counted) -> str:
+    """The kind that most looks are of, as in match 20 of 24."""
+    found = [f"{kind} {n:,} of {own.kinds.total():,}" for kind, n in own.kinds.most_common(1)]
+    return found[0] if found else "–"
+
+
 def _link(view: View, reading: Reading, head: int) -> Said:
     """A head, which is chosen by a click; the chosen one is marked."""
     layer, of_layer = divmod(head, reading.n_heads)
@@ -88,8 +107,8 @@ def _link(view: View, reading: Reading, head: int) -> Said:
     return Link(reading.names[head] + " ●" * is_chosen, place)
 
 
-def csv(reading: Reading) -> bytes:
-    """One line for each head: its words, every measure, and the text that wakes it most."""
+def csv(reading: Reading, rules: Rules | str) -> bytes:
+    """One line for each head: its words, measures, looks, and the text that wakes it most."""
     columns: dict[str, object] = {
         "head": [name.replace("\u00a0", " ") for name in reading.names],
         "words": [reading.words(head) for head in range(len(reading.names))],
@@ -100,6 +119,10 @@ def csv(reading: Reading) -> bytes:
             queries = reading.measures[name].n_queries.ravel()
             if queries.any():
                 columns[f"{MEASURES[name].name}, queries"] = queries
+    every = [_counted(reading, rules, head) for head in range(len(reading.names))]
+    columns |= {f"looks by {kind}": [own.kinds[kind] for own in every] for kind in KINDS}
+    first = [next(iter(own.rules.most_common(1)), ("", 0)) for own in every]
+    columns |= {"rule": [rule for rule, _ in first], "looks by the rule": [n for _, n in first]}
     if reading.strongest:
         found = [one for layer in reading.strongest for one in layer]
         columns |= {
