@@ -81,9 +81,10 @@ def test_why_a_head_looks_there_is_told_in_a_sentence_and_in_tables(run: Run) ->
             why.without(*nothing)
     with pytest.raises(ValueError, match="there is no head 9 of 8; give 0 to 7"):
         run.why(3, 9, 4, 1)
-    rules, weights = run.rules(3, 2), run.attention(3, 2)
-    assert rules.looks.sum() == (weights[1:].max(axis=-1) >= 0.3).sum()
-    assert list(rules.looks) == sorted(rules.looks, reverse=True)
+    for head in range(8):
+        rules, weights = run.rules(3, head), run.attention(3, head)
+        assert rules.looks.sum() == (weights[1:].max(axis=-1) >= 0.3).sum()
+        assert list(rules.looks) == sorted(rules.looks, reverse=True)
 
 
 def test_the_last_rows_of_the_lens_are_the_model_s_predictions(run: Run) -> None:

@@ -13,7 +13,7 @@ from model import reference
 from model.analysis.why.opened import in_words
 from model.analysis.why.reasons import Cell, Reasons, reasons
 from model.analysis.why.row import by_side
-from model.analysis.why.rule import RESTS, Rules, counted, looks_of
+from model.analysis.why.rule import RESTS, Rules, counted, looks_of, rules_of
 from model.analysis.why.sentence import sentence
 from model.analysis.why.sides import sides_of
 from model.analysis.why.tables import number_of, word_rows
@@ -303,16 +303,25 @@ def test_the_rule_of_an_induction_head_is_counted_over_its_texts(
     assert not counted(asked(induction.model, letters(0)[:3]), 0).holds, "few looks"
 
 
-def test_what_a_key_is_looked_at_for_is_the_word_that_gives_most_with_the_query_s_place() -> None:
-    """Of L2 H4 of the story writer, from “it” to “animal”, word by word."""
+def test_a_key_is_looked_at_for_the_word_that_gives_most_with_the_query_s_place() -> None:
+    """Each such look of a layer of the story writer, word by word."""
     text = "The animal didn't cross the street because it was too tired."
     loaded = checkpoint.load("stories", "cpu")
-    why = reasons(loaded.trace(text).trace, loaded.model, Site("decoder", "self", 2))
-    q, k = why.placed.q[1, 4, 8], why.words.k[:, 4]
-    given = [float(q @ (row[1] - row[:9].mean(dim=0))) for row in k]
-    n_words = sum(one.kind == "word" for one in why.words.asked)
-    assert why.words.asked[int(np.argmax(given[:n_words]))].token == 1, "animal itself"
-    assert counted(why, 4).holds == "key: itself, whoever asks"
+    why = reasons(loaded.trace(text).trace, loaded.model, Site("decoder", "self", 3))
+    words, found = [one.kind == "word" for one in why.words.asked], []
+    for head in range(8):
+        looks = looks_of(why, head)
+        rules = rules_of(why, looks, why.words)
+        for query, key, score, kind, rule in zip(*looks[1:], rules, strict=True):
+            if kind == "key":
+                q, k = why.placed.q[1, head, query], why.words.k[words][:, head, : query + 1]
+                given = (k[:, key] - k.mean(dim=1)) @ q * why.record.scale
+                place = int(given.argmax()) - int(key)
+                said = {0: "itself", -1: "the word before"}.get(place, "")
+                is_there = given.max() >= 0.3 * score
+                assert rule.startswith(f"key: {said if is_there else 'no words'}")
+                found.append(rule)
+    assert len(found) > 20 and len(set(found)) > 2
 
 
 # --- refusals -----------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def _rule(view: View, edge: Edge) -> str:
         return ""
     looks = whys.of_head(view.handle, run, edge.site, edge.head)
     n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
-    return f" Its rule here, in {n} looks: {looks.holds}." if looks.holds else ""
+    return f" Its rule here, in {n} looks, is “{looks.holds}”." if looks.holds else ""
 
 
 def _name(view: View, edge: Edge) -> str:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.circuits import copying_scores
 from model.analysis.measures import MEASURES
-from model.analysis.why.reasons import reasons
+from model.analysis.why.reasons import DEEP, reasons
 from model.analysis.why.rule import Rules, counted
 from model.sources import checkpoint
 from model.survey.samples import Asked
@@ -136,6 +136,16 @@ def test_looks_on_this_input_are_those_of_its_run() -> None:
     n = found.rules.total()
     first = {rule: f"{count} of {n}" for rule, count in found.rules.most_common(3)}
     assert tables_shown(app)[0]["looks"] == first
+    assert "Counted on this input." in captions(app)
+
+
+def test_looks_of_a_deep_model_are_counted_once_somebody_asks(shelf: Path) -> None:
+    tiny_checkpoint(shelf / "deep", n_layers=DEEP + 1)
+    app = open_page(PAGE, sentence=SENTENCE)
+    assert not [x for x in app.button if x.label == "Stop"]
+    assert tables_shown(app)[0]["looks by"][f"L{DEEP}\u00a0H0"] == "–"
+    assert "Counted on 0% of this input." in captions(app)
+    app = finished(button(app, "Compute").click().run())
     assert "Counted on this input." in captions(app)
 
 

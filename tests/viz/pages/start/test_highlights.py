@@ -77,7 +77,7 @@ def test_a_highlight_says_the_rule_of_its_head_where_one_holds() -> None:
                 asked = reasons(stories_trace(sentence), stories().model, site)
                 looks = counted(asked, int(link["head"]))
                 n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
-                rule = f"Its rule here, in {n} looks: {looks.holds}."
+                rule = f"Its rule here, in {n} looks, is “{looks.holds}”."
                 assert (rule in said) == bool(looks.holds), title
                 rules += bool(looks.holds)
     assert rules
