@@ -14,7 +14,7 @@ from model.analysis.why.opened import reading_words
 from model.analysis.why.reasons import KINDS, OWN, PLACE, Reasons, reasons
 from model.analysis.why.row import Array, Scores
 from model.analysis.why.sentence import STANDS_OUT
-from model.analysis.why.sides import WRITES, Sides, sides_of
+from model.analysis.why.sides import WRITES, Sides, read_by, sides_of
 from model.analysis.writers import Writer
 from model.architectures.base import Transformer
 from model.trace import Trace
@@ -207,7 +207,7 @@ def _words(layers: Sequence[Reasons]) -> Iterator[Sides]:
     trace, model, last = layers[0].trace, layers[0].model, layers[-1].site
     sites = {(asked.site.layer, WRITES["self"]): asked.site for asked in layers}
     stack = next(one for one in model.stacks if one.name == last.stack)
-    streams = reading_words(trace, model, last.stack, (last.layer, WRITES["self"]))
+    streams = reading_words(read_by(trace, model, last))
     for sublayer, stream in zip(stack.sublayers, streams, strict=False):
         site = sites.get((sublayer.layer, sublayer.writes))
         if site is not None:
