@@ -21,6 +21,7 @@ from model.frozen_norm import FrozenNorm, frozen
 from model.names import head_name
 from model.parts import Sublayer
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Stream, Trace
+from model.work import Steps
 
 ATTENDS: dict[str, AttentionKind] = {"attn_out": "self", "cross_out": "cross"}
 EVERY = slice(None)  # token
@@ -207,7 +208,7 @@ def written(
     stack: str,
     before: Place | None = None,
     split: Collection[tuple[int, int]] = (),
-) -> Written:
+) -> Steps[Written]:
     """All that is in a stream when a sublayer adds to it; without one, at the end of the stack.
 
     split: see `Addition.written`. ValueError as `additions`.
@@ -216,7 +217,9 @@ def written(
     return added_up(begun(trace.stream(stack)), ((x.written(split), x.norm) for x in added))
 
 
-def placed(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+def placed(
+    trace: Trace, model: Transformer, stack: str, before: Place | None = None
+) -> Steps[Written]:
     """A stream in two: what is a token's "own", and in the place of biases all that is not.
 
     That is its position, biases, and what all tokens share: the mean of the rest over all but the
@@ -230,19 +233,23 @@ def placed(trace: Trace, model: Transformer, stack: str, before: Place | None = 
     is_place = [writer.kind == "position" for writer in start.writers]
     positions = Written((), nothing, start.terms[is_place].sum(dim=0))
     added = until(additions(trace, model, stack), before)
-    fixed = added_up(positions, ((Written((), nothing, x.constant), x.norm) for x in added)).biases
+    whole = yield from added_up(
+        positions, ((Written((), nothing, x.constant), x.norm) for x in added)
+    )
+    fixed = whole.biases
     rest = tensor(_stream_at(model, stream, before)) - fixed
     shared = rest[min(1, len(rest) - 1) :].mean(dim=0)
     return Written((Writer("own"),), (rest - shared)[None], shared + fixed)
 
 
-def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]]) -> Written:
+def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]]) -> Steps[Written]:
     """A stream with what was added, and the norm it went through after each, if any."""
     so_far, since = start, []
     for one, norm in added:
         since.append(one)
         if norm is not None:
             so_far, since = so_far.plus(since).through(norm), []
+        yield
     return so_far.plus(since)
 
 

@@ -8,7 +8,7 @@ Parts are float32, which halves the time; what they miss of the stream by roundi
 the biases, in float64, so that the sum stays exact.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from model.device import wide
 from model.frozen_norm import frozen
 from model.parts import STREAMS
 from model.trace import Trace
+from model.work import Steps
 
 # Of its largest value: so much may what a part hands on miss what it wrote.
 HANDED_ON = 1e-4
@@ -43,28 +44,22 @@ def with_mlps_opened(
     stack: str,
     before: Place | None = None,
     split: Collection[tuple[int, int]] = (),
-) -> Written:
+) -> Steps[Written]:
     """A stream as `written` has it, without MLPs: what they wrote is of those that they read.
 
     An MLP of which no one matrix is known, as one of experts, stays.
     """
-    *_, whole = _opening(trace, model, stack, before, split, heads=False)
-    return whole
+    return _opening(trace, model, stack, before, split, heads=False)
 
 
-def in_words(trace: Trace, model: Transformer, stack: str, before: Place | None = None) -> Written:
+def in_words(
+    trace: Trace, model: Transformer, stack: str, before: Place | None = None
+) -> Generator[Written, None, Written]:
     """A stream as a sum of the words it began with, each a writer at its own token.
 
+    On the way it gives the stream so far: from its start on, after each sublayer.
     What cross-attention brought, and heads whose W_V is not known, stay.
     """
-    *_, whole = reading_words(trace, model, stack, before)
-    return whole
-
-
-def reading_words(
-    trace: Trace, model: Transformer, stack: str, before: Place | None = None
-) -> Iterator[Written]:
-    """The same, from its start on, after each sublayer."""
     return _opening(trace, model, stack, before, (), heads=True)
 
 
@@ -76,7 +71,7 @@ def _opening(
     split: Collection[tuple[int, int]],
     *,
     heads: bool,
-) -> Iterator[Written]:
+) -> Generator[Written, None, Written]:
     start = begun(trace.stream(stack))
     start = _by_word(start) if heads else start
     so_far = at_start = start._replace(terms=start.terms.float())
@@ -89,6 +84,7 @@ def _opening(
         so_far = so_far.plus([_handed_on(added, read, model, heads=heads) or added.written(split)])
         so_far = so_far if added.norm is None else so_far.through(added.norm)
         yield so_far
+    return so_far
 
 
 def _by_word(start: Written) -> Written:

@@ -77,13 +77,12 @@ def _of_query(cell: Cell) -> str:
 
 def _of_match(cell: Cell) -> str:
     words, centred = cell.words, cell.words.centred(cell.key, cell.other)
-    left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
-    both = np.logical_and.outer(left, right)
-    a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
     begin = f"It is a match of words ({signed(cell.kinds['match'])})."
-    if centred[a, b] < STANDS_OUT * cell.score:
+    pair = _pair(cell)
+    if pair is None:
         return f"{begin} No pair of them stands out. {_strongest(cell)}"
-    rest = words.without(int(a), int(b))[cell.key]
+    a, b = pair
+    rest = words.without(a, b)[cell.key]
     said = (
         f"{begin} The query holds {_whose(cell, words.asking[a], 0)}, and the key holds "
         f"{_whose(cell, words.asked[b], 1)} ({signed(centred[a, b])}). Without this pair the "
@@ -136,6 +135,15 @@ def _wrote(writer: Writer, where: str) -> str:
 # --- words --------------------------------------------------------------------------------------
 
 
+def _pair(cell: Cell) -> tuple[int, int] | None:
+    """The words of query and key that make most of the score; None where no pair stands out."""
+    words, centred = cell.words, cell.words.centred(cell.key, cell.other)
+    left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
+    both = np.logical_and.outer(left, right)
+    a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
+    return (int(a), int(b)) if centred[a, b] >= STANDS_OUT * cell.score else None
+
+
 def _whose(cell: Cell, word: Writer, side: int) -> str:
     """A word that a side holds: its own, or one that heads brought there."""
     at = (cell.of.query, cell.key)[side]
@@ -146,12 +154,27 @@ def _whose(cell: Cell, word: Writer, side: int) -> str:
     return f"{_short(cell, word, side)}{before} brought there by {by}"
 
 
+def heads_looked_up(cell: Cell) -> list[list[tuple[int, int]]]:
+    """The heads that the sentence needs told apart, of each side to which they brought its word."""
+    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
+    pair = _pair(cell) if kind == "match" and cell.score > 0 else None
+    if pair is None:
+        return []
+    words = cell.words.asking[pair[0]], cell.words.asked[pair[1]]
+    own = cell.of.query, cell.key
+    return [_strongest_heads(cell, side) for side in (0, 1) if words[side].token != own[side]]
+
+
+def _strongest_heads(cell: Cell, side: int) -> list[tuple[int, int]]:
+    """The few that give most at a side, by layer and number."""
+    by, scores = cell.writers[side], cell.writers[side].centred(cell.key, cell.other)
+    heads = [by.writers[n] for n in np.argsort(-scores) if by.writers[n].kind == "head"]
+    return [(one.layer, one.head) for one in heads[:MOST_HEADS]]
+
+
 def _brought_by(cell: Cell, word: int, side: int) -> str:
     """The head that brought a word to a side, of the few that give most there."""
-    by, scores = cell.writers[side], cell.writers[side].centred(cell.key, cell.other)
-    heads = [n for n in np.argsort(-scores) if by.writers[n].kind == "head"][:MOST_HEADS]
-    split = [(by.writers[n].layer, by.writers[n].head) for n in heads]
-    apart = cell.told_apart(split)[side]
+    apart = cell.told_apart(_strongest_heads(cell, side))[side]
     scores = apart.centred(cell.key, cell.other)
     those = [n for n, one in enumerate(apart.writers) if one.kind == "head" and one.token == word]
     best = max(those, key=lambda n: scores[n], default=None)

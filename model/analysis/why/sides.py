@@ -8,12 +8,13 @@ from torch import Tensor
 
 from model.analysis.interventions import batch_of
 from model.analysis.writers import Place, Writer, Written, sublayer_at
-from model.architectures.base import Transformer
+from model.architectures.base import PIECES, Transformer
 from model.frozen_norm import frozen
 from model.trace import Site, Trace
+from model.work import Steps
 
 WRITES = {"self": "attn_out", "cross": "cross_out"}
-Stream = Callable[[Trace, Transformer, str, Place | None], Written]
+Stream = Callable[[Trace, Transformer, str, Place | None], Steps[Written]]
 
 
 class Sides(NamedTuple):
@@ -25,36 +26,46 @@ class Sides(NamedTuple):
     k: Tensor
 
 
-def sides_of(
-    trace: Trace, model: Transformer, site: Site, of: Stream, of_keys: Stream | None = None
-) -> Sides:
+def sides_of(trace: Trace, model: Transformer, site: Site, of: Stream) -> Steps[Sides]:
     """Queries and keys of all heads and tokens of one attention. All float64.
 
-    of: what the stream is written as, of the keys perhaps another. ValueError where something that
-    is passed is no norm, or the parts add up to no queries and keys.
+    of: what a stream is written as. ValueError where something that is passed is no norm, or the
+    parts add up to no queries and keys.
     """
-    asking = asked = _read_by(trace, model, site, of)
+    asking = asked = yield from _read_by(trace, model, site, of)
     if site.kind == "cross":
-        asked = _memory(trace, model, site, of_keys or of)
-    elif of_keys is not None:
-        asked = _read_by(trace, model, site, of_keys)
+        asked = yield from _memory(trace, model, site, of)
     rows = batch_of(model, trace.given, 1)
-    parts = [torch.cat([one.terms.to(one.biases), one.biases[None]]) for one in (asking, asked)]
-    q, k = model.queries_and_keys(site, parts[0], parts[1], rows)
+    parts, memory = _parts(asking), None if asked is asking else _parts(asked)
+    q, k = yield from model.queries_and_keys(site, parts, memory, rows)
     biases = (Writer("biases"),)
     return Sides((*asking.writers, *biases), q, (*asked.writers, *biases), k)
 
 
-def _read_by(trace: Trace, model: Transformer, site: Site, of: Stream) -> Written:
+def _parts(written: Written) -> Tensor:
+    """What each writer wrote, and at last what biases did, (W + 1, T, D)."""
+    return torch.cat([written.terms.to(written.biases), written.biases[None]])
+
+
+def n_steps(model: Transformer, site: Site) -> int:
+    """How often `sides_of` gives way at most: after each sublayer that is read, and then some."""
+    sublayers = {parts.name: parts.sublayers for parts in model.stacks}
+    own = [(one.layer, one.writes) for one in sublayers[site.stack]]
+    memory = len(sublayers[site.keys]) if site.kind == "cross" else 0
+    return 1 + own.index((site.layer, WRITES[site.kind])) + memory + 2 * PIECES
+
+
+def _read_by(trace: Trace, model: Transformer, site: Site, of: Stream) -> Steps[Written]:
     """What an attention makes its queries of."""
     place = site.layer, WRITES[site.kind]
-    stream, norm = of(trace, model, site.stack, place), sublayer_at(model, site.stack, place).read
+    stream = yield from of(trace, model, site.stack, place)
+    norm = sublayer_at(model, site.stack, place).read
     return stream if norm is None else stream.through(frozen(norm, stream.whole))
 
 
-def _memory(trace: Trace, model: Transformer, site: Site, of: Stream) -> Written:
+def _memory(trace: Trace, model: Transformer, site: Site, of: Stream) -> Steps[Written]:
     """What cross-attention makes its keys of: the other stack, behind its last norm."""
-    stream = of(trace, model, site.keys, None)
+    stream = yield from of(trace, model, site.keys, None)
     steps = next(parts for parts in model.stacks if parts.name == site.keys).after
     for norm in (step.norm for step in steps if step.norm is not None):
         stream = stream.through(frozen(norm, stream.whole))

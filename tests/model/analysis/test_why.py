@@ -9,20 +9,22 @@ import pytest
 import torch
 
 from model import reference
-from model.analysis.why.opened import in_words
+from model.analysis.why.opened import in_words, with_mlps_opened
 from model.analysis.why.reasons import Cell, Reasons, reasons
 from model.analysis.why.row import by_side
 from model.analysis.why.sentence import sentence
-from model.analysis.why.sides import sides_of
+from model.analysis.why.sides import Stream, sides_of
 from model.analysis.why.tables import number_of, word_rows
-from model.analysis.writers import written
-from model.architectures.base import Transformer
+from model.analysis.why.telling import Telling
+from model.analysis.writers import placed, written
+from model.architectures.base import PIECES, Transformer
 from model.capture import capture
 from model.sources import checkpoint
 from model.trace import Site, Trace
+from model.work import result_of
 from tests.model.adopted.test_parts import FAMILIES, captured
 from tests.model.analysis.test_attribution import CASES, IDS, Changes, Make, ran
-from tests.model.builders import all_arrays, files_of, tiny_model
+from tests.model.builders import all_arrays, files_of, tiny_model, tiny_translator
 
 Array = np.ndarray
 PICTURES = {"vit", "deit", "dinov2"}  # whose traces here have no picture that could be run again
@@ -116,7 +118,7 @@ def brought(model: Transformer, trace: Trace, word: int, layer: int) -> Array:
 def test_a_word_is_what_its_embedding_becomes_with_all_else_held(changes: Changes) -> None:
     model = tiny_model(**changes)
     trace = capture(model, IDS, list("abcdefg"))
-    sides = sides_of(trace, model, Site("decoder", "self", 1), in_words)
+    sides = result_of(sides_of(trace, model, Site("decoder", "self", 1), in_words))
     weights = reference.Reader(files_of(model)).part("blocks.1.attn")
     for word in range(len(IDS)):
         x = brought(model, trace, word, 1)
@@ -140,7 +142,7 @@ def test_without_a_head_the_row_is_that_of_a_query_without_it(site: int) -> None
     wrote = z @ first.get("attn.out_proj.weight")[:, site * size : (site + 1) * size].T
     part = held_norm(own, "attn_norm", wrote, arrays["decoder.blocks.1.resid_pre"].astype(float))
     cell = reasons(trace, model, record.site).cell(2, 6, 3)
-    made = sides_of(trace, model, record.site, written)
+    made = result_of(sides_of(trace, model, record.site, written))
     number = [one.name for one in made.asking].index(f"L0 H{site}")
     loses = own.get("attn.q_proj.weight") @ part[6]
     q = record.q[2, 6] - np.split(loses, record.n_heads)[2]
@@ -213,6 +215,36 @@ def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
         ]
         side = int(moved[1].max() > moved[0].max())
         assert names[int(moved[side].argmax())] in ("L0 H0", "L0 H1")
+
+
+# --- in steps -----------------------------------------------------------------------------------
+
+
+def test_a_cell_is_told_layer_by_layer(
+    induction: checkpoint.Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words and writers, of both stacks where there are two; in the end all is there to be said."""
+    translator, trace = ran(tiny_translator())
+    cross = reasons(trace, translator, Site("decoder", "cross", 1)).cell(0, 2, 1)
+    for cell, n_read in ((cross, 4 + 4), (asked(induction.model, letters(1)).cell(0, 18, 7), 2)):
+        work, seen = Telling(cell), [0.0]
+        while not work.is_done:
+            work.advance(0)
+            seen.append(work.progress)
+        assert seen == sorted(set(seen))
+        assert seen[-1] == 1
+        assert len(seen) > 2 * (n_read + PIECES)
+        with monkeypatch.context() as patch:
+            patch.setattr("model.analysis.why.reasons.sides_of", None)
+            assert sentence(cell)
+
+
+@pytest.mark.parametrize("way", [placed, in_words, with_mlps_opened, written])
+def test_a_stream_gives_way_after_each_of_its_sublayers(way: Stream) -> None:
+    translator, trace = ran(tiny_translator())
+    for n, place in ((0, (0, "attn_out")), (4, (1, "cross_out")), (6, None)):
+        found = [*way(trace, translator, "decoder", place)]
+        assert len(found) == n + (way in (in_words, with_mlps_opened)), "these begin with a step"
 
 
 # --- refusals -----------------------------------------------------------------------------------
