@@ -8,6 +8,7 @@ from model.analysis.why.reasons import KINDS, Cell
 from model.analysis.writers import Writer
 
 SIDES = ("query", "key")
+TOKENS = ("query_token", "key_token")  # columns of whole numbers, with none where it is of no word
 Rows = list[dict[str, Any]]
 
 

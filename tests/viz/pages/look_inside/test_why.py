@@ -1,13 +1,18 @@
 """Protects Why there? on Attention: the cell is sent, and what cannot be said is a line."""
 
+import csv
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from model.analysis.why.reasons import reasons
 from model.analysis.why.sentence import sentence
+from model.analysis.why.tables import kind_rows, word_rows, writer_rows
 from model.trace import Site
 from tests.viz.apps import TOM, lines, open_page, query_of, tell
 from tests.viz.builders import live_data, stories, stories_trace
+from viz.frame import inspector
 from viz.live import store as offered
 from viz.pages.look_inside import why
 
@@ -32,6 +37,25 @@ def test_the_pinned_cell_is_told_with_what_was_taken_away(monkeypatch: pytest.Mo
         np.testing.assert_allclose(found, row.terms, rtol=1e-6, atol=1e-6)
     tell(app, {"layer": 0, "head": 1}, monkeypatch, why._take_over)
     assert query_of(app)["layer"] == ["0"]
+
+
+def test_while_it_is_open_its_tables_can_be_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    files: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(inspector, "export", lambda view, made, **rest: files.update(made))
+    asked = {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4"}
+    open_page("Attention", **asked)
+    assert [*files] == ["Pattern L3 H2"]
+    open_page("Attention", **asked, why="yes", why_other="2")
+    cell = reasons(stories_trace(TOM), stories().model, SITE).cell(2, 9, 4, 2)
+    rows = {"kinds": kind_rows(cell), "words": word_rows(cell), "writers": writer_rows(cell)}
+    for name, expected in rows.items():
+        text = files[f"Why L3 H2 9-4 {name}"]().decode("utf-8-sig")
+        found = [*csv.DictReader(text.splitlines())]
+        numbers = [float(row.pop("score")) for row in found]
+        np.testing.assert_allclose(numbers, [row["score"] for row in expected], rtol=1e-5)
+        for row, own in zip(found, expected, strict=True):
+            for column in row.keys() - {"weight_without"}:
+                assert row[column] == ("" if own[column] is None else str(own[column]))
 
 
 @pytest.mark.parametrize(
