@@ -20,17 +20,18 @@ def sentence(cell: Cell) -> str:
     """What kind of look it is, which words or writers make it, and what is left without them."""
     kind = max(cell.kinds, key=lambda name: cell.kinds[name])
     if cell.score <= 0:
-        return f"{_looks(cell)} {_away(cell)}"
-    return f"{_looks(cell)} {SAID[kind](cell)}"
+        return f"{looks(cell)} {_away(cell)}"
+    return f"{looks(cell)} {SAID[kind](cell)}"
 
 
 def kind_in_short(cell: Cell) -> str:
     """The kind alone, which is there at once."""
     kind = max(cell.kinds, key=lambda name: cell.kinds[name])
-    return f"{_looks(cell)} Mostly {KINDS_SAID[kind]} ({signed(cell.kinds[kind])})"
+    return f"{looks(cell)} Mostly {KINDS_SAID[kind]} ({signed(cell.kinds[kind])})"
 
 
-def _looks(cell: Cell) -> str:
+def looks(cell: Cell) -> str:
+    """From where to where, and with what weight."""
     site, of, record = cell.reasons.site, cell.of, cell.of.record
     name = head_name(site.layer, of.head, "cross" if site.kind == "cross" else "")
     query, key = token(cell, record.queries, of.query), token(cell, record.keys, cell.key)
@@ -43,8 +44,8 @@ def _away(cell: Cell) -> str:
     if cell.other is not None:
         with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
     return (
-        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; most of that, "
-        f"{signed(cell.kinds[least])}, is {KINDS_SAID[least]}."
+        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; what counts most is "
+        f"{KINDS_SAID[least]} ({signed(cell.kinds[least])})."
     )
 
 

@@ -10,7 +10,7 @@ import { Tokens } from "../marks/tokens.js";
 import { headName } from "../names.js";
 import { PairMap, pairsOf } from "./why/map.js";
 import { Sums, takenOf } from "./why/sums.js";
-import { quoted, takenWords, tokenName, writerName } from "./why/words.js";
+import { comparedWith, quoted, takenWords, tokenName, writerName } from "./why/words.js";
 
 /** @import { Child } from "../dom.js" */
 /** @import { Place } from "../instrument.js" */
@@ -36,9 +36,9 @@ import { quoted, takenWords, tokenName, writerName } from "./why/words.js";
  * @property {[group: string, layer: number, head: number]} site
  * @property {[query: number, key: number]} at
  * @property {Record<Side, string[]>} labels of the tokens of both streams
- * @property {string} says
+ * @property {string} says the sentence
+ * @property {string} looks its beginning, which holds of whatever key it is compared with
  * @property {number | null} against the key that the sentence compares with; null for the mean
- * @property {string} kind the largest
  * @property {{name: string, sides: [number, number], says: string}[]} kinds
  * @property {Record<Side, Wrote[]>} words
  * @property {Record<Side, Wrote[]>} writers
@@ -79,12 +79,6 @@ const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
 /** @param {number} added */
 function biasWords(added) {
   return `The map of words lacks the bias of the scores, ${signed(added)}. `;
-}
-
-/** @param {WhyData} data */
-function comparedWith({ against, labels }) {
-  const what = against === null ? "the mean" : `“${tokenName(labels.key, against).join("")}”`;
-  return `The sentence above compares with ${what}.`;
 }
 
 /** @extends {Instrument<WhyData>} */
@@ -182,8 +176,8 @@ export class Why extends Instrument {
 
   /** @override */
   redraw() {
-    const isPlace = this.data.kind === "place";
-    this.says.textContent = this.data.says;
+    const { isPlace } = this;
+    this.#drawSays();
     for (const node of [this.lit, this.pairs]) node.hidden = isPlace;
     this.none.hidden = !isPlace;
     this.figures.classList.toggle("hl-why-no-words", isPlace);
@@ -196,6 +190,20 @@ export class Why extends Instrument {
     this.#drawBars();
     this.#drawCaption();
     this.#drawRow();
+  }
+
+  /** Whether place counts most. */
+  get isPlace() {
+    const ofKinds = this.sums.ofKinds(this.settings.other);
+    return this.data.kinds[ofKinds.indexOf(Math.max(...ofKinds))].name === "place";
+  }
+
+  /** What Python wrote of one key, or of the mean, is not said of another. */
+  #drawSays() {
+    const { data, sums } = this;
+    const { other } = this.settings;
+    const own = [`${data.looks} `, ...comparedWith(data, sums.ofKinds(other), other)];
+    fill(this.says, other === data.against ? [data.says] : own);
   }
 
   /** @param {number[]} centred words × words */
@@ -241,10 +249,10 @@ export class Why extends Instrument {
   #drawBars() {
     const { other, taken } = this.settings;
     const added = this.sums.added(other);
-    const kinds = this.sums.centred("kinds", other);
-    const ofKinds = this.data.kinds.map(({ name, sides: [i, j], says }) => ({
+    const values = this.sums.ofKinds(other);
+    const ofKinds = this.data.kinds.map(({ name, says }, i) => ({
       name: says,
-      value: kinds[2 * i + j] + (name === "place" ? added : 0),
+      value: values[i],
       canPick: true,
       isPicked: taken === `kind:${name}`,
     }));
@@ -295,15 +303,14 @@ export class Why extends Instrument {
     const { data, sums } = this;
     const { other } = this.settings;
     const added = sums.added(other);
-    const score = sums.centred("kinds", other).reduce((a, b) => a + b, added);
+    const score = sums.ofKinds(other).reduce((a, b) => a + b);
     const ratio = data.softcap === null ? ": log p/p′" : "";
     const less =
       other === null
         ? ["the score less the mean of the row"]
         : ["the score less that of ", ...quoted(data.labels.key, other), ratio];
-    const bias = added && data.kind !== "place" ? biasWords(added) : "";
-    const told = other === data.against ? "" : ` ${comparedWith(data)}`;
-    const words = [`Each figure adds up to ${signed(score)}, `, ...less, `. ${bias}${HELD}${told}`];
+    const bias = added && !this.isPlace ? biasWords(added) : "";
+    const words = [`Each figure adds up to ${signed(score)}, `, ...less, `. ${bias}${HELD}`];
     fill(this.caption, words);
   }
 
@@ -362,14 +369,14 @@ export class Why extends Instrument {
 
   /** What is saved. @returns {import("../export.js").Saved} */
   get #saved() {
-    const { site, at, says } = this.data;
+    const { site, at } = this.data;
     const [, layer, head] = site;
-    const { rowSays, weights, lit, figures, palette, caption } = this;
+    const { says, rowSays, weights, lit, figures, palette, caption } = this;
     /** @type {[string | null, Element][]} */
     const words = lit.hidden ? [] : [[null, lit]];
     return {
       name: `why-l${layer}-h${head}-${at.join("-")}`,
-      title: says,
+      title: says.textContent ?? "",
       palette,
       shows: [...words, [rowSays.textContent, weights], [caption.textContent, figures]],
     };

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis.why.reasons import KINDS, Cell
-from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, sentence
+from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, looks, sentence
 from model.analysis.writers import Writer
 from model.trace import Site
 from viz.kit.part import Part
@@ -31,15 +31,14 @@ def why_part(
         [_writers(*one) for one in zip(side, (record.queries, record.keys), strict=True)]
         for side in sides
     )
-    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
     spec = {
         "key": key,
         "site": [site.group, site.layer, of.head],
         "at": [of.query, cell.key],
         "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
         "says": sentence(cell),
+        "looks": looks(cell),
         "against": cell.other,
-        "kind": kind,
         "kinds": [
             {"name": name, "sides": sides, "says": KINDS_SAID[name]}
             for name, sides in KINDS.items()

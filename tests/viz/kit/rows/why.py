@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.analysis.why.reasons import KINDS, Cell, reasons
-from model.analysis.why.sentence import sentence, signed
+from model.analysis.why.sentence import KINDS_SAID, looks, sentence, signed
 from tests.model.builders import softmax
 from tests.screen import HOSTILE
 from tests.viz.builders import scheme_model, trace_of
@@ -18,7 +18,7 @@ from tests.viz.kit.parts import made
 from tests.viz.kit.rows import Has, Row, nothing, part
 from viz.kit.parts.why import why_part
 
-SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
+SAW, TOM, FIRST_SAW, FIRST_TOM = 6, 5, 1, 0  # the query, the key, and other keys
 HINT = "A click on a word"
 
 
@@ -35,9 +35,24 @@ def press(title: str, *, on: str = "", then: str = "") -> Any:  # noqa: ANN401
     return act
 
 
-def compare(gallery: Gallery) -> None:
-    """Click the first key of the row."""
-    gallery.get_by_role("region", name="The row of weights").get_by_role("listitem").first.click()
+def compare(key: int) -> Any:  # noqa: ANN401
+    """Click a key of the row."""
+
+    def act(gallery: Gallery) -> None:
+        row = gallery.get_by_role("region", name="The row of weights")
+        row.get_by_role("listitem").nth(key).click()
+
+    return act
+
+
+def said_here(key: int | None, than: str) -> str:
+    """What is said without Python of a score that is higher than another."""
+    cell = replace(made.why_cell(), other=key)
+    kind = max(cell.kinds, key=lambda name: cell.kinds[name])
+    return (
+        f"{looks(cell)} Its score is higher than {than}, by {cell.score:.1f}; what counts most is "
+        f"{KINDS_SAID[kind]} ({signed(cell.kinds[kind])})."
+    )
 
 
 def near(x: float) -> Any:  # noqa: ANN401
@@ -216,18 +231,19 @@ WHY = {
     ),
     "why: here and not there": Row(
         part(made.why),
-        compare,
+        compare(FIRST_SAW),
         lambda: {
-            **sums(FIRST_TOM),
-            "caption": Has("the score less that of “Tom” (0): log p/p′."),
-            "row": {"rows": {0: {"says": "≠ Tom (0)"}}},
+            **sums(FIRST_SAW),
+            "says": said_here(FIRST_SAW, "that of “saw” (1)"),
+            "caption": Has("the score less that of “saw” (1): log p/p′."),
+            "row": {"rows": {1: {"says": "≠ saw (1)"}}},
         },
-        lambda: {"other": FIRST_TOM},
+        lambda: {"other": FIRST_SAW},
     ),
     "why: the mean again": Row(
-        part(lambda: made.why(other=FIRST_TOM)),
-        compare,
-        sums,
+        part(lambda: why_part(replace(made.why_cell(), other=FIRST_SAW))),
+        compare(FIRST_SAW),
+        lambda: {**sums(), "says": said_here(None, "the mean of the keys it may attend to")},
         lambda: {"other": None},
     ),
     "why: a soft cap and a sink": Row(
@@ -248,8 +264,8 @@ WHY = {
         part(lambda: made.why(taken="words:99.", other=TOM)), nothing, lambda: {**sums(), **row()}
     ),
     "why: of place no words are shown": Row(
-        part(made.why, kind="place"),
-        nothing,
+        part(made.why),
+        compare(FIRST_TOM),
         lambda: {"tokens": None, "map": None, "none": "It looks by place: no words are shown."},
     ),
     "why: a token is never markup": Row(

@@ -1,6 +1,7 @@
 // What words, parts and writers are called, as a person reads them.
 
 import { html } from "../../dom.js";
+import { signed } from "../../marks/signed.js";
 
 /** @import { Child } from "../../dom.js" */
 /** @import { Side, WhyData, Wrote } from "../why.js" */
@@ -36,6 +37,27 @@ export function quoted(labels, at) {
  */
 export function writerName({ name, kind }) {
   return kind === "token" ? "own embedding" : name;
+}
+
+/**
+ * What makes a score higher or lower than another key’s, or than the mean, in a sentence.
+ *
+ * @param {WhyData} data
+ * @param {number[]} ofKinds what each kind gives, which adds up to the score
+ * @param {number | null} other
+ * @returns {Child[]}
+ */
+export function comparedWith({ labels, kinds }, ofKinds, other) {
+  const score = ofKinds.reduce((a, b) => a + b);
+  const most = score > 0 ? Math.max(...ofKinds) : Math.min(...ofKinds);
+  const { says } = kinds[ofKinds.indexOf(most)];
+  return [
+    `Its score is ${score > 0 ? "higher" : "lower"} than `,
+    ...(other === null
+      ? ["the mean of the keys it may attend to"]
+      : ["that of ", ...quoted(labels.key, other)]),
+    `, by ${Math.abs(score).toFixed(1)}; what counts most is ${says} (${signed(most)}).`,
+  ];
 }
 
 /**
