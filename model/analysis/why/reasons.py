@@ -185,12 +185,15 @@ def _check(cell: Cell) -> None:
         check_number(what, number, n)
     for key in keys:
         if not of.seen[key]:
+            is_later = cell.reasons.site.kind == "self" and key > of.query
             raise ValueError(
-                f"query {of.query} may not attend to key {key}: nothing was scored there"
+                f"query {of.query} may not attend to key {key}{', which comes later' * is_later}: "
+                "nothing was scored there; choose a key that it may attend to"
             )
     if of.seen.sum() == 1:
         raise ValueError(
-            f"query {of.query} sees one key alone: there is nothing to compare it with"
+            f"query {of.query} may attend to one key alone: there is nothing to compare it with; "
+            "choose another query"
         )
     if cell.other == cell.key:
         raise ValueError(f"key {cell.key} is compared with itself; give another")

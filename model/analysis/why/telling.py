@@ -11,7 +11,9 @@ WORDS, WRITERS = 0.65, 0.85  # how much of the work each is done at
 
 
 class Telling(Work):
-    """What is there of a cell: all of it once this is done."""
+    """What is there of a cell: all of it once this is done, unless there is a `refusal`."""
+
+    refusal: str = ""  # why nothing more can be said
 
     def __init__(self, cell: Cell) -> None:
         """ValueError where the parts of the model do not add up to its score."""
@@ -26,7 +28,10 @@ class Telling(Work):
 
     def go_on(self) -> bool:
         """See `Work`."""
-        self._progress = next(self._pieces, 1.0)
+        try:
+            self._progress = next(self._pieces, 1.0)
+        except ValueError as error:
+            self.refusal, self._progress = str(error), 1.0
         return self._progress < 1
 
     def _worked_out(self) -> Iterator[float]:

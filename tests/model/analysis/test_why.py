@@ -255,8 +255,8 @@ def test_where_nothing_can_be_said_a_line_says_why(
 ) -> None:
     why = asked(induction.model, letters(0))
     refused: dict[str, tuple[Any, ...]] = {
-        "query 3 may not attend to key 5: nothing was scored": (0, 3, 5),
-        "query 0 sees one key alone: there is nothing to compare it with": (0, 0, 0),
+        "query 3 may not attend to key 5, which comes later: nothing was scored": (0, 3, 5),
+        "query 0 may attend to one key alone: there is nothing to compare it with": (0, 0, 0),
         "there is no key 24 of 24; give 0 to 23": (0, 3, 24),
         "there is no query -1 of 24": (0, -1, 0),
         "key 2 is compared with itself": (0, 3, 2, 2),
@@ -274,6 +274,15 @@ def test_where_nothing_can_be_said_a_line_says_why(
     bare = Trace(trace.facts, (replace(trace.main, residuals=()),), trace.attention)
     with pytest.raises(ValueError, match="what the parts of this model write was not found"):
         reasons(bare, why.model, why.site)
+    padded = replace(trace.attention[1], mask=trace.attention[1].mask & (np.arange(24) > 1))
+    of_pads = Reasons(Trace(trace.facts, trace.streams, (padded,)), why.model, why.site)
+    for cell in ((0, 5, 0), (0, 1, 1)):
+        with pytest.raises(ValueError, match=r"may not attend to key [01]: nothing was scored"):
+            of_pads.cell(*cell)
+    spoiled = deepcopy(induction.model)
+    spoiled.get_submodule("blocks.1").attn_norm = torch.nn.Tanh()
+    with pytest.raises(ValueError, match="a Tanh is no norm"):
+        _ = reasons(trace, spoiled, why.site).cell(0, 3, 2).apart
     further = replace(trace.attention[1], further=("edited",))
     with pytest.raises(ValueError, match=r"the scores of decoder\.blocks\.1\.attn are edited"):
         reasons(Trace(trace.facts, trace.streams, (further,)), why.model, why.site)

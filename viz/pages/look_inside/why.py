@@ -39,10 +39,10 @@ def draw(view: View, pinned: tuple[int, int] | None) -> Tables:
             TOLD, (*asked, other), lambda: telling(view.handle, view.run, view.site, *at)
         )
     except ValueError as error:
-        words.notice(f"Why there? {error}.")
+        _refuse(error)
         return {}
     gradual.draw(work, partial(_figure, view, work), lambda: _said(work), TOLD, is_above=True)
-    return _tables(view, work.cell) if work.is_done else {}
+    return _tables(view, work.cell) if work.is_done and not work.refusal else {}
 
 
 def _tables(view: View, cell: Cell) -> Tables:
@@ -59,13 +59,19 @@ def _csv(made: Callable[[Cell], Rows], cell: Cell) -> bytes:
 
 def _figure(view: View, work: Telling) -> None:
     """All of the cell, once it is there."""
-    if not work.is_done:
+    if work.refusal:
+        _refuse(work.refusal)
+    if work.refusal or not work.is_done:
         return
     cell = work.cell
     chosen: Settings = {"taken": state.value(WHY_TAKEN), "other": cell.other}
     key = f"{view.run.key} {view.site.address} {cell.of.head} {cell.of.query} {cell.key}"
     part = held(why_part(cell, chosen, key=key, can_open=True))
     component.show(part, key=KEY, on_change=_take_over)
+
+
+def _refuse(why: object) -> None:
+    words.notice(f"Why there? {why}.")
 
 
 def _take_over(changes: Settings) -> None:

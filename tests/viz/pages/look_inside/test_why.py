@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from model.analysis.why.reasons import reasons
+from model.analysis.why.row import OneSide, Scores, by_side
 from model.analysis.why.sentence import sentence
+from model.analysis.why.sides import Sides
 from model.analysis.why.tables import kind_rows, word_rows, writer_rows
 from model.trace import Site
-from tests.viz.apps import TOM, lines, open_page, query_of, tell
+from tests.viz.apps import TOM, finished, lines, open_page, query_of, tell
 from tests.viz.builders import live_data, stories, stories_trace
 from viz.frame import inspector
 from viz.live import store as offered
 from viz.pages.look_inside import why
+from viz.runs import whys
 
 SITE = Site("decoder", "self", 3)
 
@@ -61,8 +64,8 @@ def test_while_it_is_open_its_tables_can_be_saved(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"cell": "0-0"}, "query 0 sees one key alone"),
-        ({"cell": "2-5"}, "query 2 may not attend to key 5"),
+        ({"cell": "0-0"}, "query 0 may attend to one key alone"),
+        ({"cell": "2-5"}, "query 2 may not attend to key 5, which comes later"),
         ({"sentence": 70 * "word ", "cell": "9-4"}, "why a head looks is worked out for up to 64"),
         ({"cell": "9-4", "why_other": "4"}, "key 4 is compared with itself"),
     ],
@@ -71,6 +74,21 @@ def test_what_cannot_be_said_is_one_line(query: dict[str, str], said: str) -> No
     app = open_page("Attention", **{"sentence": TOM, "why": "yes"} | query)
     (line,) = (line for line in lines(app, "note") if line.startswith("Why there?"))
     assert said in line
+
+
+def test_what_turns_out_wrong_later_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words add up to the score, writers do not."""
+
+    def missing(sides: Sides, of: Scores) -> tuple[OneSide, OneSide]:
+        return by_side(sides._replace(q=1.01 * sides.q), of)
+
+    monkeypatch.setattr("model.analysis.why.reasons.by_side", missing)
+    monkeypatch.setattr(whys, "SOON", 0)
+    asked = {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4", "why": "yes"}
+    app = finished(open_page("Attention", **asked))
+    (line,) = (line for line in lines(app, "note") if line.startswith("Why there?"))
+    assert "off what ran" in line
+    assert live_data(app)["part"] == "attention"
 
 
 def test_without_a_pinned_cell_it_is_the_strongest_pair() -> None:
