@@ -27,7 +27,7 @@ def sentence(cell: Cell) -> str:
 def kind_in_short(cell: Cell) -> str:
     """The kind alone, which is there at once."""
     kind = max(cell.kinds, key=lambda name: cell.kinds[name])
-    return f"{looks(cell)} Mostly {KINDS_SAID[kind]} ({signed(cell.kinds[kind])})"
+    return f"{looks(cell)} Mostly {KINDS_SAID[kind]} ({_share(cell, kind)})"
 
 
 def looks(cell: Cell) -> str:
@@ -53,8 +53,13 @@ KINDS_SAID = {
     "place": "place alone",
     "key": "the key, whoever asks",
     "query": "the query alone, by place",
-    "match": "a match of the two",
+    "match": "a match of query and key",
 }
+
+
+def _share(cell: Cell, kind: str) -> str:
+    """What a kind gives, and the score to which all four add up."""
+    return f"{signed(cell.kinds[kind])}; {signed(cell.score)} in all"
 
 
 # --- by kind ------------------------------------------------------------------------------------
@@ -63,22 +68,22 @@ KINDS_SAID = {
 def _of_place(cell: Cell) -> str:
     left = cell.without_kind("place")[cell.key]
     return (
-        f"It is place alone ({signed(cell.kinds['place'])}): what all tokens here share, seen from "
+        f"It is place alone ({_share(cell, 'place')}): what all tokens here share, seen from "
         f"this place to that. Without it the weight is {left:.2f}."
     )
 
 
 def _of_key(cell: Cell) -> str:
-    return f"It is the key, whoever asks ({signed(cell.kinds['key'])}). {_strongest(cell, 1)}"
+    return f"It is the key, whoever asks ({_share(cell, 'key')}). {_strongest(cell, 1)}"
 
 
 def _of_query(cell: Cell) -> str:
-    return f"It is the query alone, by place ({signed(cell.kinds['query'])}). {_strongest(cell, 0)}"
+    return f"It is the query alone, by place ({_share(cell, 'query')}). {_strongest(cell, 0)}"
 
 
 def _of_match(cell: Cell) -> str:
     words, centred = cell.words, cell.words.centred(cell.key, cell.other)
-    begin = f"It is a match of words ({signed(cell.kinds['match'])})."
+    begin = f"It is a match of words ({_share(cell, 'match')})."
     pair = _pair(cell)
     if pair is None:
         return f"{begin} No pair of them stands out. {_strongest(cell)}"
@@ -93,7 +98,7 @@ def _of_match(cell: Cell) -> str:
     if centred[least] < -AGAINST * cell.score:
         one, other = words.asking[least[0]], words.asked[least[1]]
         said += (
-            f" Against it speaks {_short(cell, one, 0)} in the query with {_short(cell, other, 1)} "
+            f" Against it counts {_short(cell, one, 0)} in the query with {_short(cell, other, 1)} "
             f"in the key ({signed(centred[least])})."
         )
     return said

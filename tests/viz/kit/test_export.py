@@ -28,7 +28,7 @@ SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
     "why a head looks there": (
         made.why,
         "why-l2-h0-6-5",
-        ["L2 H0 looks from", "words in the query", "a match of the two", "Who wrote the key"],
+        ["L2 H0 looks from", "words in the query", "a match of query and key", "Who wrote the key"],
     ),
     "heads as they form": (
         lambda: forming_part(

@@ -10,7 +10,7 @@ import { Tokens } from "../marks/tokens.js";
 import { headName } from "../names.js";
 import { PairMap, pairsOf } from "./why/map.js";
 import { Sums, takenOf } from "./why/sums.js";
-import { comparedWith, quoted, takenWords, tokenName, writerName } from "./why/words.js";
+import { comparedWith, scoreWords, takenWords, tokenName, writerName } from "./why/words.js";
 
 /** @import { Child } from "../dom.js" */
 /** @import { Place } from "../instrument.js" */
@@ -57,9 +57,9 @@ const HINT =
   "A click on a word, a cell or a bar takes it away, and this row follows. " +
   "A click on a key of this row compares with it.";
 const LEGEND = ["as it ran", "without that"]; // of the bars of the row
-const HELD =
-  "Norms, weights of earlier heads and gates of neurons are held as they were in this run. " +
-  "Orange raises the score, blue lowers it.";
+const KINDS =
+  "Place is what positions say and what all tokens share. The rest is a token’s own; " +
+  "a match is of what both hold of their own.";
 
 /** A section with its heading. @type {(title: string, ...inside: Child[]) => HTMLElement} */
 const section = (title, ...inside) =>
@@ -75,11 +75,6 @@ function fill(node, words) {
 
 /** @param {string} words */
 const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
-
-/** @param {number} added */
-function biasWords(added) {
-  return `The map of words lacks the bias of the scores, ${signed(added)}. `;
-}
 
 /** @extends {Instrument<WhyData>} */
 export class Why extends Instrument {
@@ -120,7 +115,7 @@ export class Why extends Instrument {
     this.figures = html(
       "div",
       { class: "hl-why-figures" },
-      section(this.kinds.title, this.kinds.node),
+      section(this.kinds.title, this.kinds.node, html("p", { class: "hl-caption" }, KINDS)),
       this.pairs,
       ...SIDES.map((side) => section(this.writers[side].title, this.writers[side].node)),
     );
@@ -300,18 +295,10 @@ export class Why extends Instrument {
   }
 
   #drawCaption() {
-    const { data, sums } = this;
     const { other } = this.settings;
-    const added = sums.added(other);
-    const score = sums.ofKinds(other).reduce((a, b) => a + b);
-    const ratio = data.softcap === null ? ": log p/p′" : "";
-    const less =
-      other === null
-        ? ["the score less the mean of the row"]
-        : ["the score less that of ", ...quoted(data.labels.key, other), ratio];
-    const bias = added && !this.isPlace ? biasWords(added) : "";
-    const words = [`Each figure adds up to ${signed(score)}, `, ...less, `. ${bias}${HELD}`];
-    fill(this.caption, words);
+    const score = this.sums.ofKinds(other).reduce((a, b) => a + b);
+    const bias = this.isPlace ? 0 : this.sums.added(other);
+    fill(this.caption, scoreWords(this.data, score, other, bias));
   }
 
   #drawRow() {

@@ -104,16 +104,16 @@ def told(token: str, side: str, value: float) -> dict[str, Any]:
 
 
 @cache
-def biased() -> Cell:
-    """A cell of a head whose scores have a bias, ALiBi's."""
-    loaded = scheme_model("alibi")
+def scheme_cell(scheme: str, key: int = TOM) -> Cell:
+    """A cell of a head of a model with another scheme of positions."""
+    loaded = scheme_model(scheme)
     trace = trace_of(loaded, "Tom saw a dog. Tom saw")
-    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, TOM)
+    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, key)
 
 
 def with_bias() -> dict[str, Any]:
     """It is of place, and a bar of its own beside the writers; without place it goes, too."""
-    cell = biased()
+    cell = scheme_cell("alibi")
     bias = float(cell.of.against(cell.of.added, TOM))
     after = cell.without_kind("place")
     return {
@@ -174,8 +174,8 @@ WHY = {
     ),
     "why: a kind is taken away": Row(
         part(made.why),
-        press("", on="a match of the two"),
-        lambda: row(made.why_cell().without_kind("match"), "a match of the two"),
+        press("", on="a match of query and key"),
+        lambda: row(made.why_cell().without_kind("match"), "a match of query and key"),
         lambda: {"taken": "kind:match"},
     ),
     "why: place alone": Row(
@@ -213,7 +213,7 @@ WHY = {
     ),
     "why: a second click puts it back": Row(
         part(lambda: made.why(taken="kind:match")),
-        press("", on="a match of the two"),
+        press("", on="a match of query and key"),
         row,
         lambda: {"taken": ""},
     ),
@@ -248,11 +248,16 @@ WHY = {
     ),
     "why: a soft cap and a sink": Row(
         part(made.why, softcap=2.0, sink=0.5),
-        press("", on="a match of the two"),
+        press("", on="a match of query and key"),
         lambda: {"row": {"rows": [{"after": near(p)} for p in bent()]}},
     ),
     "why: what is added to the scores": Row(
-        part(lambda: why_part(biased())), press("", on="^place alone"), with_bias
+        part(lambda: why_part(scheme_cell("alibi"))), press("", on="^place alone"), with_bias
+    ),
+    "why: positions that add nothing to the stream have no row": Row(
+        part(lambda: why_part(scheme_cell("rope", FIRST_TOM))),
+        nothing,
+        lambda: {"map": {"rows": ["saw (6)", "others"]}},
     ),
     "why: a head that wrote is opened": Row(
         part(made.why),

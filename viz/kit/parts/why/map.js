@@ -61,7 +61,8 @@ function groups(parts, labels, strength, least) {
     const [name, number] = tokenName(labels, /** @type {number} */ (parts[i].token));
     return { name, number, parts: [i] };
   });
-  const places = numbers.filter((i) => parts[i].kind === "position");
+  const isSeen = (/** @type {number} */ i) => Number(signed(strength[i])) !== 0; // RoPE adds nothing
+  const places = numbers.filter((i) => parts[i].kind === "position" && isSeen(i));
   const others = numbers.filter((i) => !strongest.includes(i) && !places.includes(i));
   if (places.length) named.push({ name: "position", number: "", parts: places });
   if (others.length) named.push({ name: "others", number: "", parts: others });

@@ -6,6 +6,10 @@ import { signed } from "../../marks/signed.js";
 /** @import { Child } from "../../dom.js" */
 /** @import { Side, WhyData, Wrote } from "../why.js" */
 
+const HELD =
+  "Norms, weights of earlier heads and gates of neurons are held as they were in this run. " +
+  "Orange raises the score, blue lowers it.";
+
 /**
  * A token by its label, with its number where there are several such.
  *
@@ -37,6 +41,29 @@ export function quoted(labels, at) {
  */
 export function writerName({ name, kind }) {
   return kind === "token" ? "own embedding" : name;
+}
+
+/**
+ * What all figures add up to, and what holds of their numbers.
+ *
+ * @param {WhyData} data
+ * @param {number} score
+ * @param {number | null} other
+ * @param {number} bias of the score, which is of no word; 0 where no words are shown
+ * @returns {Child[]}
+ */
+export function scoreWords({ labels, softcap }, score, other, bias) {
+  const less =
+    other === null
+      ? ["the mean of the row"]
+      : ["that of ", ...quoted(labels.key, other), softcap === null ? ": log p/p′" : ""];
+  const lacks = bias ? `The map of words lacks the bias of the scores, ${signed(bias)}. ` : "";
+  return [
+    "All numbers are parts of the score before the softmax. ",
+    `Each figure adds up to ${signed(score)}, the score less `,
+    ...less,
+    `. ${lacks}${HELD}`,
+  ];
 }
 
 /**
