@@ -40,6 +40,10 @@ SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
 }
 
 
+# What answers the hand alone, and what is only read aloud.
+ON_SCREEN = ("Put it back", "A click on", "open", "Words in the query × words in the key")
+
+
 def picture(gallery: Gallery, name: str) -> ElementTree.Element:
     """What is saved as SVG under a name; the PNG is of the same picture."""
     files = {}
@@ -62,6 +66,7 @@ def test_a_part_is_saved_with_its_words(
     gallery.show(make())
     said = " ".join(picture(gallery, name).itertext())
     assert [word for word in words if word not in said] == []
+    assert [word for word in ON_SCREEN if word in said] == []
 
 
 def test_home_is_saved_as_it_stands(gallery: Gallery) -> None:

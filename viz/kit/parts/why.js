@@ -2,7 +2,7 @@
 // What is clicked is taken away, and the row of weights follows.
 
 import { button, html, wordsIn } from "../dom.js";
-import { pictureMenu } from "../export.js";
+import { drawingOf, pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { TokenBars } from "../marks/bars.js";
 import { SignedBars, reachOf, signed, signedColors } from "../marks/signed.js";
@@ -57,6 +57,9 @@ const HINT =
   "A click on a word, a cell or a bar takes it away, and this row follows. " +
   "A click on a key of this row compares with it.";
 const LEGEND = ["as it ran", "without that"]; // of the bars of the row
+// What a saved picture lacks: buttons, and how to use them.
+const ONLY_ON_SCREEN =
+  ".hl-why-head button, .hl-signed-open, .hl-why-row:not(.hl-why-is-taken) .hl-why-row-says";
 const KINDS =
   "Place is what positions say and what all tokens share. The rest is a token’s own; " +
   "a match is of what both hold of their own.";
@@ -358,14 +361,17 @@ export class Why extends Instrument {
   get #saved() {
     const { site, at } = this.data;
     const [, layer, head] = site;
-    const { says, rowSays, weights, lit, figures, palette, caption } = this;
+    const { says, weights, lit, figures, palette, caption } = this;
+    const drawn = (/** @type {Element} */ one) => ({
+      drawing: async () => drawingOf(one, ONLY_ON_SCREEN),
+    });
     /** @type {[string | null, Element][]} */
     const words = lit.hidden ? [] : [[null, lit]];
     return {
       name: `why-l${layer}-h${head}-${at.join("-")}`,
       title: says.textContent ?? "",
       palette,
-      shows: [...words, [rowSays.textContent, weights], [caption.textContent, figures]],
+      shows: [...words, [null, drawn(weights)], [caption.textContent, drawn(figures)]],
     };
   }
 

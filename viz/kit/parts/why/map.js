@@ -75,7 +75,8 @@ export class PairMap {
   constructor(pick) {
     this.pick = pick;
     const onkeydown = (/** @type {KeyboardEvent} */ event) => this.#pressed(event);
-    this.table = html("table", { class: "hl-why-map", onkeydown });
+    const name = "Words in the query × words in the key";
+    this.table = html("table", { class: "hl-why-map", "aria-label": name, onkeydown });
     this.node = html("div", { class: "hl-why-map-host" }, this.table);
   }
 
@@ -115,7 +116,6 @@ export class PairMap {
       return html("tr", null, head, tds, html("td", { class: "hl-why-sum" }, total(cells[i])));
     });
     return [
-      html("caption", { class: "hl-hidden" }, "Words in the query × words in the key"),
       html("thead", null, html("tr", null, corner, heads, html("th", { scope: "col" }, "sum"))),
       html("tbody", null, lines),
       html(
