@@ -7,7 +7,7 @@ import pandas as pd
 
 from model.analysis.why.reasons import Cell
 from model.analysis.why.sentence import sentence
-from model.analysis.why.tables import kind_rows, number_of, word_rows, writer_rows
+from model.analysis.why.tables import TOKENS, kind_rows, number_of, word_rows, writer_rows
 from viz.kit.part import Part, Pictured
 from viz.kit.parts.why import why_part
 
@@ -44,9 +44,7 @@ class Why(Pictured):
     @property
     def words(self) -> pd.DataFrame:
         """Each word that the query holds with each that the key holds, the largest first."""
-        return pd.DataFrame(word_rows(self.cell)).astype(
-            {"query_token": "Int64", "key_token": "Int64"}
-        )
+        return pd.DataFrame(word_rows(self.cell)).astype(dict.fromkeys(TOKENS, "Int64"))
 
     @property
     def writers(self) -> pd.DataFrame:

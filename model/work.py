@@ -3,8 +3,22 @@
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Generator
+from typing import TypeAlias, TypeVar
 
 from model.device import one_thread
+
+Result = TypeVar("Result")
+Steps: TypeAlias = Generator[object, None, Result]  # gives way after each, and returns its result
+
+
+def result_of(steps: Steps[Result]) -> Result:
+    """What is made, all steps at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 class Work(ABC):

@@ -19,6 +19,7 @@ from model.architectures.base import of_parts
 from model.frozen_norm import frozen
 from model.tap import ReachedError, Until, attach
 from model.trace import Site
+from model.work import Steps
 
 if TYPE_CHECKING:
     from model.adopted.model import AdoptedModel
@@ -37,7 +38,10 @@ class _Asked:
         self.site, self.module = site, deepcopy(module).cpu().double()
 
     def run(self, asking: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor]:
-        """q (W, H, Tq, Dh) and k (W, G, Tk, Dh) of other streams, (W, T, D)."""
+        """q (W, H, Tq, Dh) and k (W, G, Tk, Dh) of other streams, (W, T, D), or one for all W."""
+        if memory is not None:
+            n = max(len(asking), len(memory))
+            asking, memory = asking.expand(n, -1, -1), memory.expand(n, -1, -1)
         values, named = self.given
         every, n = [*values, *named.values()], len(values)
         first = next(i for i, x in enumerate(every) if isinstance(x, Tensor))
@@ -91,29 +95,26 @@ def _hold(module: nn.Module, x: Tensor) -> Any:  # noqa: ANN401
 
 @torch.inference_mode()
 def queries_and_keys(
-    model: "AdoptedModel", site: Site, asking: Tensor, asked: Tensor, rows: Sequence[Tensor]
-) -> tuple[Tensor, Tensor]:
+    model: "AdoptedModel", site: Site, asking: Tensor, memory: Tensor | None, rows: Sequence[Tensor]
+) -> Steps[tuple[Tensor, Tensor]]:
     """See `Transformer.queries_and_keys`."""
-    one, is_cross = _Asked(model, site, rows), site.kind == "cross"
-    whole, memory = asking.sum(dim=0)[None], asked.sum(dim=0)[None] if is_cross else None
-    if memory is not None:
-        one.find_memory(memory[0])
-    own = one.run(whole, memory)
+    one = _Asked(model, site, rows)
+    whole, other = asking.sum(dim=0)[None], None if memory is None else memory.sum(dim=0)[None]
+    if other is not None:
+        one.find_memory(other[0])
+    own = one.run(whole, other)
 
-    def queries(x: Tensor) -> Tensor:
-        return one.run(x, None if memory is None else memory.expand(len(x), -1, -1))[0]
-
-    def keys(x: Tensor) -> Tensor:
-        return (
-            one.run(x, None)[1] if memory is None else one.run(whole.expand(len(x), -1, -1), x)[1]
-        )
-
-    with one.holding_norms(whole, memory):
-        made = of_parts(queries, asking), of_parts(keys, asked)
-    for parts, expected in zip(made, own, strict=True):
+    with one.holding_norms(whole, other):
+        if memory is None:  # both are of the same parts
+            both = yield from of_parts(lambda x: torch.cat(one.run(x, None), dim=1), asking)
+            q, k = both.split([x.shape[1] for x in own], dim=1)
+        else:
+            q = yield from of_parts(lambda x: one.run(x, other)[0], asking)
+            k = yield from of_parts(lambda x: one.run(whole, x)[1], memory)
+    for parts, expected in zip((q, k), own, strict=True):
         if not (parts.sum(dim=0) - expected[0]).abs().max() <= ADDS_UP * expected.abs().max():
             raise ValueError(f"queries and keys of {site.address} are no sum of what was written")
-    return made
+    return q, k
 
 
 def _given(model: "AdoptedModel", module: nn.Module, number: int, rows: Sequence[Tensor]) -> Given:

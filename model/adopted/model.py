@@ -34,6 +34,7 @@ from model.parts import StackParts
 from model.records import Recording, Row, to_numpy
 from model.tap import NO_TAP, Attachment, Tap
 from model.trace import Facts, Site, Stream, Trace
+from model.work import Steps
 
 # Of the patterns of a run, L · H · T², whose scores are as many again: beyond these they are not
 # kept but worked out when looked at.
@@ -228,10 +229,10 @@ class AdoptedModel(Transformer):
         return matrix_of(seen.projection).unflatten(0, (seen.n_heads, -1))
 
     def queries_and_keys(
-        self, site: Site, asking: Tensor, asked: Tensor, rows: Sequence[Tensor]
-    ) -> tuple[Tensor, Tensor]:
+        self, site: Site, asking: Tensor, memory: Tensor | None, rows: Sequence[Tensor]
+    ) -> Steps[tuple[Tensor, Tensor]]:
         """See `Transformer`."""
-        return queries_and_keys(self, site, asking, asked, rows)
+        return queries_and_keys(self, site, asking, memory, rows)
 
     def calls_of(self, module: nn.Module) -> tuple[Site | None, ...]:
         """Where a module attends in a pass, call by call."""

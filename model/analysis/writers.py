@@ -21,6 +21,7 @@ from model.frozen_norm import FrozenNorm, frozen
 from model.names import head_name
 from model.parts import Sublayer
 from model.trace import AttentionKind, AttentionRecord, ResidualRecord, Site, Stream, Trace
+from model.work import Steps
 
 ATTENDS: dict[str, AttentionKind] = {"attn_out": "self", "cross_out": "cross"}
 EVERY = slice(None)  # token
@@ -234,7 +235,7 @@ class Stretch(NamedTuple):
         return takewhile(lambda x: (x.sublayer.layer, x.sublayer.writes) != self.before, added)
 
 
-def written(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Written:
+def written(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Steps[Written]:
     """All that is in a stream.
 
     split: see `Addition.written`. ValueError as `additions`.
@@ -243,7 +244,7 @@ def written(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Written:
     return added_up(begun(of.stream), added)
 
 
-def placed(of: Stretch) -> Written:
+def placed(of: Stretch) -> Steps[Written]:
     """A stream in two: what is a token's "own", and in the place of biases all that is not.
 
     That is its position, biases, and what all tokens share: the mean of the rest over all but the
@@ -254,19 +255,20 @@ def placed(of: Stretch) -> Written:
     is_place = [writer.kind == "position" for writer in start.writers]
     positions = Written((), nothing, start.terms[is_place].sum(dim=0))
     added = ((Written((), nothing, x.constant), x.norm) for x in of.additions())
-    fixed = added_up(positions, added).biases
+    fixed = (yield from added_up(positions, added)).biases
     rest = ran - fixed
     shared = rest[min(1, len(rest) - 1) :].mean(dim=0)
     return Written((Writer("own"),), (rest - shared)[None], shared + fixed)
 
 
-def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]]) -> Written:
+def added_up(start: Written, added: Iterable[tuple[Written, FrozenNorm | None]]) -> Steps[Written]:
     """A stream with what was added, and the norm it went through after each, if any."""
     so_far, since = start, []
     for one, norm in added:
         since.append(one)
         if norm is not None:
             so_far, since = so_far.plus(since).through(norm), []
+        yield
     return so_far.plus(since)
 
 

@@ -13,6 +13,9 @@ from model.parts import StackParts, Step, Sublayer
 from model.positions import Position
 from model.tap import NO_TAP, Tap
 from model.trace import Site
+from model.work import Steps
+
+PIECES = 8  # in which what an attention makes of parts is made, of either side
 
 
 class Model(nn.Module):
@@ -111,26 +114,27 @@ class Transformer(Model):
         return of_each_head(attention.v_proj.weight, attention.n_heads, attention.n_kv_heads)
 
     def queries_and_keys(
-        self, site: Site, asking: Tensor, asked: Tensor, rows: Sequence[Tensor]
-    ) -> tuple[Tensor, Tensor]:
+        self, site: Site, asking: Tensor, memory: Tensor | None, rows: Sequence[Tensor]
+    ) -> Steps[tuple[Tensor, Tensor]]:
         """What an attention makes of parts of what it reads, norms held. All float64.
 
-        asking: (Wq, Tq, D), parts of what queries are made of, asked: (Wk, Tk, D), of keys. rows:
-        the input, as `outputs` takes it. Returns queries (Wq, H, Tq, Dh) and keys (Wk, G, Tk, Dh);
-        the last part of each has what is added whatever they are made of.
+        asking: (Wq, Tq, D), parts of the stream it is in. memory: (Wk, Tk, D), of what the keys of
+        cross-attention are made of, else None. rows: the input, as `outputs` takes it. Makes
+        queries (Wq, H, Tq, Dh) and keys (Wk, G, Tk, Dh), some parts at a time; the last part of
+        each has what is added whatever they are made of.
         ValueError where queries or keys are no sum of what is made of parts.
         """
         attention = deepcopy(self.attention_at(site)).cpu().double()
         stack = self.get_submodule("" if site.stack == self.name else site.stack)
         position: Position = stack.get_submodule("position")  # pyright: ignore[reportAssignmentType]
 
-        def made(project: Callable[..., Tensor], parts: Tensor) -> Tensor:
+        def made(project: Callable[..., Tensor], parts: Tensor) -> Steps[Tensor]:
             places = torch.arange(parts.shape[1])
             return of_parts(lambda x: project(x, position, places), parts)
 
-        with torch.inference_mode():
-            queries = made(attention.project_queries, asking)
-            return queries, made(attention.project_keys, asked)
+        queries = yield from made(attention.project_queries, asking)
+        keys = yield from made(attention.project_keys, asking if memory is None else memory)
+        return queries, keys
 
     def n_heads_at(self, site: Site) -> int:
         """Heads at a site."""
@@ -234,10 +238,18 @@ class Transformer(Model):
         return unembed(norm(stream))
 
 
-def of_parts(make: Callable[[Tensor], Tensor], parts: Tensor) -> Tensor:
-    """What something linear but for a constant makes of parts (W, …); the last has the constant."""
+@torch.inference_mode()
+def of_parts(make: Callable[[Tensor], Tensor], parts: Tensor) -> Steps[Tensor]:
+    """What something linear but for a constant makes of parts (W, …), some of them at a time.
+
+    The last has the constant.
+    """
     constant = make(torch.zeros_like(parts[:1]))
-    made = make(parts) - constant
+    pieces = []
+    for some in parts.chunk(PIECES):
+        pieces.append(make(some) - constant)
+        yield
+    made = torch.cat(pieces)
     made[-1] += constant[0]
     return made
 

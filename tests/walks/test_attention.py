@@ -101,7 +101,7 @@ def test_why_a_head_looks_there_and_what_is_left_without_it(page: Page) -> None:
     part = page.locator("[data-part=why]")
     expect(part).to_contain_text(sentence(cell))
     settle(page)
-    part.get_by_role("button", name=re.compile("^a match of the two")).click()
+    part.get_by_role("button", name=re.compile("^a match of query and key")).click()
     left = cell.without_kind("match")[4]
     expect(part).to_contain_text(f"norms held: weight {cell.weight:.2f} → {left:.2f}.")
     page.wait_for_url(re.compile("why_taken=kind%3Amatch"))

@@ -16,6 +16,7 @@ from model.architectures.base import Transformer
 from model.attention import share_kv_heads
 from model.tap import ReachedError, Until, attach
 from model.trace import AttentionRecord, Trace
+from model.work import result_of
 
 Q, K, V, MLP, ANSWER = range(5)  # kinds of readers
 LAYER, KIND, HEAD, QUERY, KEY, WRITER = range(6)  # columns of edges, (N, 6)
@@ -48,7 +49,7 @@ class Held:
         self.values = [of_heads(one, one.v) for one in records]
         self.scores = [here(np.where(one.mask, one.scores, -np.inf)) for one in records]
         self.scales = [one.scale for one in records]
-        writes = written(Stretch(trace, model, trace.main.name))
+        writes = result_of(written(Stretch(trace, model, trace.main.name)))
         start = len(writes.writers) - len(blocks) * (1 + records[0].n_heads)
         embedding = writes.terms[:start].sum(dim=0, keepdim=True)  # with positions
         self.writers = (Writer("token"), *writes.writers[start:])

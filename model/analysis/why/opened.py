@@ -8,7 +8,7 @@ Parts are float32, which halves the time; what they miss of the stream by roundi
 the biases, in float64, so that the sum stays exact.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 
 import numpy as np
 import torch
@@ -21,35 +21,32 @@ from model.blocks import matrix_of
 from model.device import wide
 from model.frozen_norm import frozen
 from model.parts import STREAMS
+from model.work import Steps
 
 # Of its largest value: so much may what a part hands on miss what it wrote.
 HANDED_ON = 1e-4
 
 
-def with_mlps_opened(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Written:
+def with_mlps_opened(of: Stretch, split: Collection[tuple[int, int]] = ()) -> Steps[Written]:
     """A stream as `written` has it, without MLPs: what they wrote is of those that they read.
 
     An MLP of which no one matrix is known, as one of experts, stays.
     """
-    *_, whole = _opening(of, split, heads=False)
-    return whole
+    return _opening(of, split, heads=False)
 
 
-def in_words(of: Stretch) -> Written:
+def in_words(of: Stretch) -> Generator[Written, None, Written]:
     """A stream as a sum of the words it began with, each a writer at its own token.
 
+    On the way it gives the stream so far: from its start on, after each sublayer.
     What cross-attention brought, and heads whose W_V is not known, stay.
     """
-    *_, whole = reading_words(of)
-    return whole
-
-
-def reading_words(of: Stretch) -> Iterator[Written]:
-    """The same, from its start on, after each sublayer."""
     return _opening(of, (), heads=True)
 
 
-def _opening(of: Stretch, split: Collection[tuple[int, int]], *, heads: bool) -> Iterator[Written]:
+def _opening(
+    of: Stretch, split: Collection[tuple[int, int]], *, heads: bool
+) -> Generator[Written, None, Written]:
     start = begun(of.stream)
     start = _by_word(start) if heads else start
     so_far = at_start = start._replace(terms=start.terms.float())
@@ -62,6 +59,7 @@ def _opening(of: Stretch, split: Collection[tuple[int, int]], *, heads: bool) ->
         so_far = so_far.plus([made])
         so_far = so_far if added.norm is None else so_far.through(added.norm)
         yield so_far
+    return so_far
 
 
 def _by_word(start: Written) -> Written:

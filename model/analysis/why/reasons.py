@@ -1,17 +1,18 @@
 """Why there? One cell of attention: its kinds, words × words, and who wrote either side."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 import numpy as np
 
-from model.analysis.why.opened import in_words, reading_words, with_mlps_opened
+from model.analysis.why.opened import in_words, with_mlps_opened
 from model.analysis.why.row import OneSide, Row, Scores, by_side, row_of
-from model.analysis.why.sides import Sides, read_by, sides_of
+from model.analysis.why.sides import Sides, Sum, sides_of
 from model.analysis.writers import placed, written
 from model.architectures.base import Transformer
 from model.trace import AttentionRecord, Site, Trace, check_number
+from model.work import Steps, result_of
 
 Array = np.ndarray
 MOST_TOKENS = 64  # of each side
@@ -24,49 +25,42 @@ KINDS = {"place": (PLACE, PLACE), "key": (PLACE, OWN), "query": (OWN, PLACE), "m
 
 @dataclass(frozen=True, eq=False)
 class Reasons:
-    """One attention, of which any cell can be asked; each way to write its streams is made once."""
+    """One attention, of which any cell can be asked; each way to write its streams is made once.
+
+    That of words, and that of who wrote them, takes long: they can be made in steps.
+    """
 
     trace: Trace
     model: Transformer
     site: Site
-    _written: dict[tuple[tuple[int, int], ...], Sides] = field(default_factory=dict)
+    _made: dict[object, Sides] = field(default_factory=dict)
 
     @property
     def record(self) -> AttentionRecord:
         """What ran."""
         return self.trace.record(self.site)
 
-    @cached_property
-    def placed(self) -> Sides:
+    def placed(self) -> Steps[Sides]:
         """Each side as the token's own, and what says its place alone."""
-        return sides_of(self.trace, self.model, self.site, placed)
+        return self._once("placed", placed)
 
-    @cached_property
-    def words(self) -> Sides:
+    def words(self) -> Steps[Sides]:
         """Each side as the words that were brought there."""
-        return sides_of(self.trace, self.model, self.site, in_words)
+        return self._once("words", in_words)
 
-    def reading_words(self) -> Iterator[float]:
-        """Work `words` out, layer by layer: how much of it is there, from 0 to 1."""
-        if "words" in vars(self) or self.site.kind == "cross":
-            return
-        streams = reading_words(read_by(self.trace, self.model, self.site))
-        whole = next(streams)
-        for number, stream in enumerate(streams, start=1):
-            whole = stream
-            yield number / (1 + 2 * self.site.layer)
-        vars(self)["words"] = sides_of(self.trace, self.model, self.site, lambda *_: whole)
-
-    def writers(self, split: Collection[tuple[int, int]] = ()) -> Sides:
+    def writers(self, heads: Collection[tuple[int, int]] = ()) -> Steps[Sides]:
         """Each side as heads and MLPs wrote it; in the first layers with MLPs opened.
 
-        split: heads, by layer and number, that are told apart by where they look.
+        heads: some, by layer and number, that are told apart by where they look.
         """
-        asked = tuple(sorted(split))
-        if asked not in self._written:
-            of = partial(written if self.site.layer > DEEP else with_mlps_opened, split=asked)
-            self._written[asked] = sides_of(self.trace, self.model, self.site, of)
-        return self._written[asked]
+        split = tuple(sorted(heads))
+        of = written if self.site.layer > DEEP else with_mlps_opened
+        return self._once(split, partial(of, split=split))
+
+    def _once(self, name: object, of: Sum) -> Steps[Sides]:
+        if name not in self._made:
+            self._made[name] = yield from sides_of(self.trace, self.model, self.site, of)
+        return self._made[name]
 
     def cell(self, head: int, query: int, key: int, other: int | None = None) -> "Cell":
         """One cell; ValueError, of one line, where there is nothing to explain."""
@@ -113,28 +107,28 @@ class Cell:
     @cached_property
     def apart(self) -> Row:
         """Place and own on both sides."""
-        row = row_of(self.reasons.placed, self.of)
+        row = row_of(result_of(self.reasons.placed()), self.of)
         self.of.check(row.scores)
         return row
 
     @cached_property
     def words(self) -> Row:
         """Words × words."""
-        row = row_of(self.reasons.words, self.of)
+        row = row_of(result_of(self.reasons.words()), self.of)
         self.of.check(row.scores)
         return row
 
     @cached_property
     def writers(self) -> tuple[OneSide, OneSide]:
         """Who wrote the query, and who wrote the keys."""
-        sides = by_side(self.reasons.writers(), self.of)
+        sides = by_side(result_of(self.reasons.writers()), self.of)
         for side in sides:
             self.of.check(side.scores)
         return sides
 
     def told_apart(self, heads: Collection[tuple[int, int]]) -> tuple[OneSide, OneSide]:
         """The same with some heads told apart by where they look."""
-        return by_side(self.reasons.writers(heads), self.of)
+        return by_side(result_of(self.reasons.writers(heads)), self.of)
 
     def against(self, scores: Array) -> Array:
         """The key's of some scores (…, Tk), less their mean, or the other key's. (…,)."""
@@ -168,8 +162,9 @@ class Cell:
 
     @property
     def kind(self) -> str:
-        """The largest of them."""
-        return max(self.kinds, key=self.kinds.__getitem__)
+        """The largest of them, or the smallest where the score is below what it is told against."""
+        most = max if self.score > 0 else min
+        return most(self.kinds, key=self.kinds.__getitem__)
 
     def without_kind(self, kind: str) -> Array:
         """The row of weights without one of the kinds."""
@@ -184,12 +179,15 @@ def _check(cell: Cell) -> None:
     for key in keys:
         check_number("key", key, n_keys)
         if not of.seen[key]:
+            is_later = cell.reasons.site.kind == "self" and key > of.query
             raise ValueError(
-                f"query {of.query} may not attend to key {key}: nothing was scored there"
+                f"query {of.query} may not attend to key {key}{', which comes later' * is_later}: "
+                "nothing was scored there; choose a key that it may attend to"
             )
     if of.seen.sum() == 1:
         raise ValueError(
-            f"query {of.query} sees one key alone: there is nothing to compare it with"
+            f"query {of.query} may attend to one key alone: there is nothing to compare it with; "
+            "choose another query"
         )
     if cell.other == cell.key:
         raise ValueError(f"key {cell.key} is compared with itself; give another")

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.analysis.heads import NEAR
-from model.analysis.why.opened import reading_words
+from model.analysis.why.opened import in_words
 from model.analysis.why.reasons import KINDS, OWN, PLACE, Reasons, reasons
 from model.analysis.why.row import Array, Scores
 from model.analysis.why.sentence import STANDS_OUT
-from model.analysis.why.sides import WRITES, Sides, read_by, sides_of
+from model.analysis.why.sides import WRITES, Sides, made_of, read_by
 from model.analysis.writers import Writer
 from model.architectures.base import Transformer
 from model.trace import Trace
-from model.work import Work
+from model.work import Work, result_of
 
 RESTS = 0.3  # the weight from which on a row's strongest key is a look
 FEW, SHARE = 6, 0.4  # a rule holds of so many looks at least, and of this share of them
@@ -95,7 +95,7 @@ def counted(asked: Reasons, head: int) -> Counted:
     """The looks of one head on one text."""
     looks, found = looks_of(asked, head), Counted()
     found.kinds.update(looks.kind.tolist())
-    found.rules.update(rules_of(asked, looks, asked.words))
+    found.rules.update(rules_of(asked, looks, result_of(asked.words())))
     return found
 
 
@@ -107,8 +107,8 @@ def looks_of(asked: Reasons, head: int) -> Looks:
     pattern, seen = np.asarray(record.pattern[head]), record.mask_of(head)
     query = np.flatnonzero((seen.sum(axis=-1) > 1) & (pattern.max(axis=-1) >= RESTS))
     key = np.where(seen, pattern, -1)[query].argmax(axis=-1)
-    _check(asked, asked.placed, head, query)
-    centred = _centred(asked, asked.placed, head, query, key)
+    _check(asked, result_of(asked.placed()), head, query)
+    centred = _centred(asked, result_of(asked.placed()), head, query, key)
     by_kind = np.stack([centred[:, *sides] for sides in KINDS.values()])  # (4, n)
     bias = record.added[head][query] * _less_mean(seen[query], key)
     by_kind[list(KINDS).index("place")] += bias.sum(axis=-1)
@@ -130,7 +130,9 @@ def rules_of(asked: Reasons, looks: Looks, words: Sides) -> list[str]:
 def _side(asked: Reasons, words: Sides, number: int, own: int) -> tuple[Any, ...]:
     """One side as its words where what is the token's own makes a kind, else its place alone."""
     at = slice(2 * number, 2 * number + 2)
-    return words[at] if own == OWN else tuple(part[PLACE:] for part in asked.placed[at])
+    return (
+        words[at] if own == OWN else tuple(part[PLACE:] for part in result_of(asked.placed())[at])
+    )
 
 
 def _of_kind(asked: Reasons, looks: Looks, sides: Sides) -> list[str]:
@@ -207,8 +209,8 @@ def _words(layers: Sequence[Reasons]) -> Iterator[Sides]:
     trace, model, last = layers[0].trace, layers[0].model, layers[-1].site
     sites = {(asked.site.layer, WRITES["self"]): asked.site for asked in layers}
     stack = next(one for one in model.stacks if one.name == last.stack)
-    streams = reading_words(read_by(trace, model, last))
+    streams = in_words(read_by(trace, model, last))
     for sublayer, stream in zip(stack.sublayers, streams, strict=False):
         site = sites.get((sublayer.layer, sublayer.writes))
         if site is not None:
-            yield sides_of(trace, model, site, lambda *_, x=stream: x)
+            yield result_of(made_of(trace, model, site, stream))

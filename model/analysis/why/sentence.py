@@ -17,15 +17,16 @@ SPACE = "␣"  # of a token that is nothing else
 def sentence(cell: Cell) -> str:
     """What kind of look it is, which words or writers make it, and what is left without them."""
     said = SAID[cell.kind] if cell.score > 0 else _away
-    return f"{_looks(cell)} {said(cell)}"
+    return f"{looks(cell)} {said(cell)}"
 
 
 def kind_in_short(cell: Cell) -> str:
     """The kind alone, which is there at once."""
-    return f"{_looks(cell)} Mostly {_kind(cell)}"
+    return f"{looks(cell)} Mostly {_kind(cell)}"
 
 
-def _looks(cell: Cell) -> str:
+def looks(cell: Cell) -> str:
+    """From where to where, and with what weight."""
     site, of, record = cell.reasons.site, cell.of, cell.of.record
     name = head_name(site.layer, of.head, "cross" if site.kind == "cross" else "")
     query, key = token(cell, record.queries, of.query), token(cell, record.keys, cell.key)
@@ -33,17 +34,21 @@ def _looks(cell: Cell) -> str:
 
 
 def _kind(cell: Cell) -> str:
-    return f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})"
+    return f"{KINDS_SAID[cell.kind]} ({_share(cell)})"
+
+
+def _share(cell: Cell) -> str:
+    """What the kind gives that counts most, and the score to which all four add up."""
+    return f"{signed(cell.kinds[cell.kind])}; {signed(cell.score)} in all"
 
 
 def _away(cell: Cell) -> str:
-    least = min(cell.kinds, key=cell.kinds.__getitem__)
     with_what = "than the mean of the keys it may attend to"
     if cell.other is not None:
         with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
     return (
-        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; most of that, "
-        f"{signed(cell.kinds[least])}, is {KINDS_SAID[least]}."
+        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; what counts most is "
+        f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})."
     )
 
 
@@ -51,7 +56,7 @@ KINDS_SAID = {
     "place": "place alone",
     "key": "the key, whoever asks",
     "query": "the query alone, by place",
-    "match": "a match of the two",
+    "match": "a match of query and key",
 }
 
 
@@ -72,13 +77,12 @@ def _of_side(cell: Cell) -> str:
 
 def _of_match(cell: Cell) -> str:
     words, centred = cell.words, cell.against(cell.words.terms)
-    left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
-    both = np.logical_and.outer(left, right)
-    a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
-    begin = f"It is a match of words ({signed(cell.kinds['match'])})."
-    if centred[a, b] < STANDS_OUT * cell.score:
+    begin = f"It is a match of words ({_share(cell)})."
+    pair = _pair(cell)
+    if pair is None:
         return f"{begin} No pair of them stands out. {_strongest(cell, 0, 1)}"
-    rest = words.without(int(a), int(b))[cell.key]
+    a, b = pair
+    rest = words.without(a, b)[cell.key]
     said = (
         f"{begin} The query holds {_whose(cell, words.asking[a], 0)}, and the key holds "
         f"{_whose(cell, words.asked[b], 1)} ({signed(centred[a, b])}). Without this pair the "
@@ -88,7 +92,7 @@ def _of_match(cell: Cell) -> str:
     if centred[least] < -AGAINST * cell.score:
         one, other = words.asking[least[0]], words.asked[least[1]]
         said += (
-            f" Against it speaks {_short(cell, one, 0)} in the query with {_short(cell, other, 1)} "
+            f" Against it counts {_short(cell, one, 0)} in the query with {_short(cell, other, 1)} "
             f"in the key ({signed(centred[least])})."
         )
     return said
@@ -132,6 +136,15 @@ def _wrote(writer: Writer, where: str) -> str:
 # --- words --------------------------------------------------------------------------------------
 
 
+def _pair(cell: Cell) -> tuple[int, int] | None:
+    """The words of query and key that make most of the score; None where no pair stands out."""
+    words, centred = cell.words, cell.against(cell.words.terms)
+    left, right = ([x.kind == "word" for x in side] for side in (words.asking, words.asked))
+    both = np.logical_and.outer(left, right)
+    a, b = np.unravel_index(np.where(both, centred, -np.inf).argmax(), centred.shape)
+    return (int(a), int(b)) if centred[a, b] >= STANDS_OUT * cell.score else None
+
+
 def _whose(cell: Cell, word: Writer, side: int) -> str:
     """A word that a side holds: its own, or one that heads brought there."""
     at = (cell.of.query, cell.key)[side]
@@ -142,14 +155,26 @@ def _whose(cell: Cell, word: Writer, side: int) -> str:
     return f"{_short(cell, word, side)}{before} brought there by {by}"
 
 
+def heads_looked_up(cell: Cell) -> list[list[tuple[int, int]]]:
+    """The heads that the sentence needs told apart, of each side to which they brought its word."""
+    pair = _pair(cell) if cell.kind == "match" and cell.score > 0 else None
+    if pair is None:
+        return []
+    words = cell.words.asking[pair[0]], cell.words.asked[pair[1]]
+    own = cell.of.query, cell.key
+    return [_strongest_heads(cell, side) for side in (0, 1) if words[side].token != own[side]]
+
+
+def _strongest_heads(cell: Cell, side: int) -> list[tuple[int, int]]:
+    """The few that give most at a side, by layer and number."""
+    by, scores = cell.writers[side], cell.against(cell.writers[side].terms)
+    heads = [by.writers[n] for n in np.argsort(-scores) if by.writers[n].kind == "head"]
+    return [(one.layer, one.head) for one in heads[:MOST_HEADS]]
+
+
 def _brought_by(cell: Cell, word: int, side: int) -> str:
     """The head that brought a word to a side, of the few that give most there."""
-    by = cell.writers[side]
-    heads = [n for n in np.argsort(-cell.against(by.terms)) if by.writers[n].kind == "head"][
-        :MOST_HEADS
-    ]
-    split = [(by.writers[n].layer, by.writers[n].head) for n in heads]
-    apart = cell.told_apart(split)[side]
+    apart = cell.told_apart(_strongest_heads(cell, side))[side]
     scores = cell.against(apart.terms)
     those = [n for n, one in enumerate(apart.writers) if one.kind == "head" and one.token == word]
     best = max(those, key=lambda n: scores[n], default=None)

@@ -7,6 +7,7 @@ import numpy as np
 from model.analysis.why.reasons import KINDS, SIDES, Cell
 from model.analysis.writers import Writer
 
+TOKENS = ("query_token", "key_token")  # columns of whole numbers, with none where it is of no word
 Rows = list[dict[str, Any]]
 
 

@@ -10,22 +10,24 @@ import pytest
 import torch
 
 from model import reference
-from model.analysis.why.opened import in_words
+from model.analysis.why.opened import in_words, with_mlps_opened
 from model.analysis.why.reasons import Cell, Reasons, reasons
 from model.analysis.why.row import by_side
 from model.analysis.why.rule import RESTS, Rules, counted, looks_of, rules_of
 from model.analysis.why.sentence import sentence
-from model.analysis.why.sides import sides_of
+from model.analysis.why.sides import Sum, sides_of
 from model.analysis.why.tables import number_of, word_rows
-from model.analysis.writers import written
-from model.architectures.base import Transformer
+from model.analysis.why.telling import Telling
+from model.analysis.writers import Stretch, placed, written
+from model.architectures.base import PIECES, Transformer
 from model.capture import capture
 from model.sources import checkpoint
 from model.sources.places import SHIPPED
 from model.trace import Site, Trace
+from model.work import result_of
 from tests.model.adopted.test_parts import FAMILIES, captured
 from tests.model.analysis.test_attribution import CASES, IDS, Changes, Make, ran
-from tests.model.builders import all_arrays, files_of, tiny_model
+from tests.model.builders import all_arrays, files_of, tiny_model, tiny_translator
 from tests.viz.builders import stories, stories_trace
 
 Array = np.ndarray
@@ -120,7 +122,7 @@ def brought(model: Transformer, trace: Trace, word: int, layer: int) -> Array:
 def test_a_word_is_what_its_embedding_becomes_with_all_else_held(changes: Changes) -> None:
     model = tiny_model(**changes)
     trace = capture(model, IDS, list("abcdefg"))
-    sides = sides_of(trace, model, Site("decoder", "self", 1), in_words)
+    sides = result_of(sides_of(trace, model, Site("decoder", "self", 1), in_words))
     weights = reference.Reader(files_of(model)).part("blocks.1.attn")
     for word in range(len(IDS)):
         x = brought(model, trace, word, 1)
@@ -144,7 +146,7 @@ def test_without_a_head_the_row_is_that_of_a_query_without_it(site: int) -> None
     wrote = z @ first.get("attn.out_proj.weight")[:, site * size : (site + 1) * size].T
     part = held_norm(own, "attn_norm", wrote, arrays["decoder.blocks.1.resid_pre"].astype(float))
     cell = reasons(trace, model, record.site).cell(2, 6, 3)
-    made = sides_of(trace, model, record.site, written)
+    made = result_of(sides_of(trace, model, record.site, written))
     number = [one.name for one in made.asking].index(f"L0 H{site}")
     loses = own.get("attn.q_proj.weight") @ part[6]
     q = record.q[2, 6] - np.split(loses, record.n_heads)[2]
@@ -273,8 +275,7 @@ def test_looks_are_the_strongest_keys_with_the_kinds_of_their_cells(
             for query, row in enumerate(np.asarray(record.pattern[head])):
                 if record.mask_of(head)[query].sum() > 1 and row.max() >= RESTS:
                     cell = asked.cell(head, query, int(row.argmax()))
-                    kind = max(cell.kinds, key=lambda name, kinds=cell.kinds: kinds[name])
-                    wanted[query] = (cell.key, kind, pytest.approx(cell.score, abs=1e-6))
+                    wanted[query] = (cell.key, cell.kind, pytest.approx(cell.score, abs=1e-6))
             looks = looks_of(asked, head)
             parts = (looks.key.tolist(), looks.kind.tolist(), looks.score.tolist())
             found = dict(zip(looks.query.tolist(), zip(*parts, strict=True), strict=True))
@@ -308,13 +309,14 @@ def test_a_key_is_looked_at_for_the_word_that_gives_most_with_the_query_s_place(
     text = "The animal didn't cross the street because it was too tired."
     loaded = checkpoint.load("stories", "cpu")
     why = reasons(loaded.trace(text).trace, loaded.model, Site("decoder", "self", 3))
-    words, found = [one.kind == "word" for one in why.words.asked], []
+    of_words, of_place = result_of(why.words()), result_of(why.placed())
+    words, found = [one.kind == "word" for one in of_words.asked], []
     for head in range(8):
         looks = looks_of(why, head)
-        rules = rules_of(why, looks, why.words)
+        rules = rules_of(why, looks, of_words)
         for query, key, score, kind, rule in zip(*looks[1:], rules, strict=True):
             if kind == "key":
-                q, k = why.placed.q[1, head, query], why.words.k[words][:, head, : query + 1]
+                q, k = of_place.q[1, head, query], of_words.k[words][:, head, : query + 1]
                 given = (k[:, key] - k.mean(dim=1)) @ q * why.record.scale
                 place = int(given.argmax()) - int(key)
                 said = {0: "itself", -1: "the word before"}.get(place, "")
@@ -322,6 +324,36 @@ def test_a_key_is_looked_at_for_the_word_that_gives_most_with_the_query_s_place(
                 assert rule.startswith(f"key: {said if is_there else 'no words'}")
                 found.append(rule)
     assert len(found) > 20 and len(set(found)) > 2
+
+
+# --- in steps -----------------------------------------------------------------------------------
+
+
+def test_a_cell_is_told_layer_by_layer(
+    induction: checkpoint.Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words and writers, of both stacks where there are two; in the end all is there to be said."""
+    translator, trace = ran(tiny_translator())
+    cross = reasons(trace, translator, Site("decoder", "cross", 1)).cell(0, 2, 1)
+    for cell, n_read in ((cross, 4 + 4), (asked(induction.model, letters(1)).cell(0, 18, 7), 2)):
+        work, seen = Telling(cell), [0.0]
+        while not work.is_done:
+            work.advance(0)
+            seen.append(work.progress)
+        assert seen == sorted(set(seen))
+        assert seen[-1] == 1
+        assert len(seen) > 2 * (n_read + PIECES)
+        with monkeypatch.context() as patch:
+            patch.setattr("model.analysis.why.reasons.sides_of", None)
+            assert sentence(cell)
+
+
+@pytest.mark.parametrize("way", [placed, in_words, with_mlps_opened, written])
+def test_a_stream_gives_way_after_each_of_its_sublayers(way: Sum) -> None:
+    translator, trace = ran(tiny_translator())
+    for n, place in ((0, (0, "attn_out")), (4, (1, "cross_out")), (6, None)):
+        found = [*way(Stretch(trace, translator, "decoder", place))]
+        assert len(found) == n + (way in (in_words, with_mlps_opened)), "these begin with a step"
 
 
 # --- refusals -----------------------------------------------------------------------------------
@@ -332,8 +364,8 @@ def test_where_nothing_can_be_said_a_line_says_why(
 ) -> None:
     why = asked(induction.model, letters(0))
     refused: dict[str, tuple[Any, ...]] = {
-        "query 3 may not attend to key 5: nothing was scored": (0, 3, 5),
-        "query 0 sees one key alone: there is nothing to compare it with": (0, 0, 0),
+        "query 3 may not attend to key 5, which comes later: nothing was scored": (0, 3, 5),
+        "query 0 may attend to one key alone: there is nothing to compare it with": (0, 0, 0),
         "there is no key 24 of 24; give 0 to 23": (0, 3, 24),
         "there is no query -1 of 24": (0, -1, 0),
         "key 2 is compared with itself": (0, 3, 2, 2),
@@ -355,6 +387,15 @@ def test_where_nothing_can_be_said_a_line_says_why(
     bare = Trace(trace.facts, (replace(trace.main, residuals=()),), trace.attention)
     with pytest.raises(ValueError, match="what the parts of this model write was not found"):
         reasons(bare, why.model, why.site)
+    padded = replace(trace.attention[1], mask=trace.attention[1].mask & (np.arange(24) > 1))
+    of_pads = Reasons(Trace(trace.facts, trace.streams, (padded,)), why.model, why.site)
+    for cell in ((0, 5, 0), (0, 1, 1)):
+        with pytest.raises(ValueError, match=r"may not attend to key [01]: nothing was scored"):
+            of_pads.cell(*cell)
+    spoiled = deepcopy(induction.model)
+    spoiled.get_submodule("blocks.1").attn_norm = torch.nn.Tanh()
+    with pytest.raises(ValueError, match="a Tanh is no norm"):
+        _ = reasons(trace, spoiled, why.site).cell(0, 3, 2).apart
     further = replace(trace.attention[1], further=("edited",))
     with pytest.raises(ValueError, match=r"the scores of decoder\.blocks\.1\.attn are edited"):
         reasons(Trace(trace.facts, trace.streams, (further,)), why.model, why.site)

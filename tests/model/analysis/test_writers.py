@@ -8,6 +8,7 @@ from model.analysis.writers import Stretch, Writer, written
 from model.architectures.base import Transformer
 from model.frozen_norm import frozen
 from model.trace import Trace
+from model.work import result_of
 from tests.model.adopted.test_parts import FAMILIES, captured
 from tests.model.analysis.test_attribution import CASES, Changes, Make, ran
 from tests.model.builders import tiny_translator
@@ -24,8 +25,10 @@ def check_sums(model: Transformer, trace: Trace) -> None:
         of_one_stream = [at == "resid_pre" and writes != "attn_out" for _, writes, at in reads]
         for (place, stream), reads_earlier in zip(places, of_one_stream, strict=True):
             if not reads_earlier:
-                assert_same(written(Stretch(trace, model, parts.name, place)).whole, stream)
-        assert_same(written(Stretch(trace, model, parts.name)).whole, residuals[-1].resid_post)
+                whole = result_of(written(Stretch(trace, model, parts.name, place))).whole
+                assert_same(whole, stream)
+        whole = result_of(written(Stretch(trace, model, parts.name))).whole
+        assert_same(whole, residuals[-1].resid_post)
 
 
 def assert_same(found: torch.Tensor, stream: np.ndarray) -> None:
@@ -45,7 +48,7 @@ def test_of_models_of_others_writers_add_up_to_every_stream(family: str) -> None
 def test_writers_are_named_in_the_order_of_the_pass() -> None:
     model, trace = ran(tiny_translator())
     stretch = Stretch(trace, model, "decoder", (1, "attn_out"))
-    names = [one.name for one in written(stretch).writers]
+    names = [one.name for one in result_of(written(stretch)).writers]
     heads = [f"H{head}" for head in range(model.config.n_heads)]
     assert names == [
         "embedding",

@@ -103,8 +103,8 @@ REFUSALS: list[Refusal] = [
         "'cat' is not one token of mine; give one, or its id as a",
     ),
     # why a head looks
-    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 0), "sees one key alone"),
-    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 1), "may not attend to key 1"),
+    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 0), "may attend to one key alone"),
+    (why, "stories", (*A_CAT, *CELL, "--query", 0, "--key", 1), "key 1, which comes later"),
     (why, "stories", (*A_CAT, *CELL, "--query", 1, "--key", 9), "there is no key 9 of"),
     (
         why, "stories", (*A_CAT, *CELL, "--query", 1, "--key", 0, "--other", 0),

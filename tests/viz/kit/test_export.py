@@ -28,7 +28,7 @@ SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
     "why a head looks there": (
         made.why,
         "why-l2-h0-6-5",
-        ["L2 H0 looks from", "words in the query", "a match of the two", "Who wrote the key"],
+        ["L2 H0 looks from", "words in the query", "a match of query and key", "Who wrote the key"],
     ),
     "heads as they form": (
         lambda: forming_part(
@@ -38,6 +38,10 @@ SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
         ["Headlight · Heads as they form", "L1 H2: step 30"],
     ),
 }
+
+
+# What answers the hand alone, and what is only read aloud.
+ON_SCREEN = ("Put it back", "A click on", "open", "Words in the query × words in the key")
 
 
 def picture(gallery: Gallery, name: str) -> ElementTree.Element:
@@ -62,6 +66,7 @@ def test_a_part_is_saved_with_its_words(
     gallery.show(make())
     said = " ".join(picture(gallery, name).itertext())
     assert [word for word in words if word not in said] == []
+    assert [word for word in ON_SCREEN if word in said] == []
 
 
 def test_home_is_saved_as_it_stands(gallery: Gallery) -> None:

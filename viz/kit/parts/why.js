@@ -2,7 +2,7 @@
 // What is clicked is taken away, and the row of weights follows.
 
 import { button, html, wordsIn } from "../dom.js";
-import { pictureMenu } from "../export.js";
+import { drawingOf, pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
 import { TokenBars } from "../marks/bars.js";
 import { SignedBars, reachOf, signedColors, tenths } from "../marks/signed.js";
@@ -10,7 +10,15 @@ import { Tokens } from "../marks/tokens.js";
 import { headName } from "../names.js";
 import { PairMap, pairsOf } from "./why/map.js";
 import { Sums, takenOf } from "./why/sums.js";
-import { quoted, takenWords, takes, tokenName, writerName } from "./why/words.js";
+import {
+  comparedWith,
+  countsMost,
+  scoreWords,
+  takenWords,
+  takes,
+  tokenName,
+  writerName,
+} from "./why/words.js";
 
 /** @import { Child } from "../dom.js" */
 /** @import { Place } from "../instrument.js" */
@@ -36,9 +44,9 @@ import { quoted, takenWords, takes, tokenName, writerName } from "./why/words.js
  * @property {[group: string, layer: number, head: number]} site
  * @property {[query: number, key: number]} at
  * @property {Record<Side, string[]>} labels of the tokens of both streams
- * @property {string} says
+ * @property {string} says the sentence
+ * @property {string} looks its beginning, which holds of whatever key it is compared with
  * @property {number | null} against the key that the sentence compares with; null for the mean
- * @property {string} kind the largest
  * @property {{name: string, sides: [number, number], says: string}[]} kinds
  * @property {Record<Side, Wrote[]>} words
  * @property {Record<Side, Wrote[]>} writers
@@ -57,9 +65,12 @@ const HINT =
   "A click on a word, a cell or a bar takes it away, and this row follows. " +
   "A click on a key of this row compares with it.";
 const LEGEND = ["as it ran", "without that"]; // of the bars of the row
-const HELD =
-  "Norms, weights of earlier heads and gates of neurons are held as they were in this run. " +
-  "Orange raises the score, blue lowers it.";
+// What a saved picture lacks: buttons, and how to use them.
+const ONLY_ON_SCREEN =
+  ".hl-why-head button, .hl-signed-open, .hl-why-row:not(.hl-why-is-taken) .hl-why-row-says";
+const KINDS =
+  "Place is what positions say and what all tokens share. The rest is a token’s own; " +
+  "a match is of what both hold of their own.";
 
 /** A section with its heading. @type {(title: string, ...inside: Child[]) => HTMLElement} */
 const section = (title, ...inside) =>
@@ -73,11 +84,8 @@ function fill(node, words) {
   node.replaceChildren(...html("p", null, words).childNodes);
 }
 
-/** @param {WhyData} data */
-function comparedWith({ against, labels }) {
-  const what = against === null ? "the mean" : `“${tokenName(labels.key, against).join("")}”`;
-  return `The sentence above compares with ${what}.`;
-}
+/** @param {string} words */
+const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
 
 /** @extends {Instrument<WhyData>} */
 export class Why extends Instrument {
@@ -118,7 +126,7 @@ export class Why extends Instrument {
     this.figures = html(
       "div",
       { class: "hl-why-figures" },
-      section(this.kinds.title, this.kinds.node),
+      section(this.kinds.title, this.kinds.node, html("p", { class: "hl-caption" }, KINDS)),
       this.pairs,
       ...SIDES.map((side) => section(this.writers[side].title, this.writers[side].node)),
     );
@@ -172,8 +180,8 @@ export class Why extends Instrument {
 
   /** @override */
   redraw() {
-    const isPlace = this.data.kind === "place";
-    this.says.textContent = this.data.says;
+    const { isPlace } = this;
+    this.#drawSays();
     for (const node of [this.lit, this.pairs]) node.hidden = isPlace;
     this.none.hidden = !isPlace;
     this.figures.classList.toggle("hl-why-no-words", isPlace);
@@ -186,6 +194,20 @@ export class Why extends Instrument {
     this.#drawBars();
     this.#drawCaption();
     this.#drawRow();
+  }
+
+  /** Whether place counts most. */
+  get isPlace() {
+    const most = countsMost(this.sums.ofKinds(this.settings.other));
+    return this.data.kinds[most].name === "place";
+  }
+
+  /** What Python wrote of one key, or of the mean, is not said of another. */
+  #drawSays() {
+    const { data, sums } = this;
+    const { other } = this.settings;
+    const own = [`${data.looks} `, ...comparedWith(data, sums.ofKinds(other), other)];
+    fill(this.says, other === data.against ? [data.says] : own);
   }
 
   /** @param {number[]} centred words × words */
@@ -229,10 +251,10 @@ export class Why extends Instrument {
   #drawBars() {
     const { other, taken } = this.settings;
     const added = this.sums.added(other);
-    const kinds = this.sums.centred("kinds", other);
-    const ofKinds = this.data.kinds.map(({ name, sides: [i, j], says }) => ({
+    const values = this.sums.ofKinds(other);
+    const ofKinds = this.data.kinds.map(({ name, says }, i) => ({
       name: says,
-      value: kinds[2 * i + j] + (name === "place" ? added : 0),
+      value: values[i],
       canPick: true,
       isPicked: taken === `kind:${name}`,
     }));
@@ -280,20 +302,10 @@ export class Why extends Instrument {
   }
 
   #drawCaption() {
-    const { data, sums } = this;
     const { other } = this.settings;
-    const added = sums.added(other);
-    const score = sums.centred("kinds", other).reduce((a, b) => a + b, added);
-    const ratio = data.softcap === null ? ": log p/p′" : "";
-    const less =
-      other === null
-        ? ["the score less the mean of the row"]
-        : ["the score less that of ", ...quoted(data.labels.key, other), ratio];
-    const lacks = `The map of words lacks the bias of the scores, ${tenths(added)}. `;
-    const bias = added && data.kind !== "place" ? lacks : "";
-    const told = other === data.against ? "" : ` ${comparedWith(data)}`;
-    const words = [`Each figure adds up to ${tenths(score)}, `, ...less, `. ${bias}${HELD}${told}`];
-    fill(this.caption, words);
+    const score = this.sums.ofKinds(other).reduce((a, b) => a + b);
+    const bias = this.isPlace ? 0 : this.sums.added(other);
+    fill(this.caption, scoreWords(this.data, score, other, bias));
   }
 
   #drawRow() {
@@ -352,16 +364,19 @@ export class Why extends Instrument {
 
   /** What is saved. @returns {import("../export.js").Saved} */
   get #saved() {
-    const { site, at, says } = this.data;
+    const { site, at } = this.data;
     const [, layer, head] = site;
-    const { rowSays, weights, lit, figures, palette, caption } = this;
+    const { says, weights, lit, figures, palette, caption } = this;
+    const drawn = (/** @type {Element} */ one) => ({
+      drawing: async () => drawingOf(one, ONLY_ON_SCREEN),
+    });
     /** @type {[string | null, Element][]} */
     const words = lit.hidden ? [] : [[null, lit]];
     return {
       name: `why-l${layer}-h${head}-${at.join("-")}`,
-      title: says,
+      title: says.textContent ?? "",
       palette,
-      shows: [...words, [rowSays.textContent, weights], [caption.textContent, figures]],
+      shows: [...words, [null, drawn(weights)], [caption.textContent, drawn(figures)]],
     };
   }
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis.why.reasons import KINDS, SIDES, Cell
-from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, sentence
+from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, looks, sentence
 from model.analysis.writers import Writer
 from model.trace import Site
 from viz.kit.part import Part
@@ -36,8 +36,8 @@ def why_part(
         "at": [of.query, cell.key],
         "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
         "says": sentence(cell),
+        "looks": looks(cell),
         "against": cell.other,
-        "kind": cell.kind,
         "kinds": [
             {"name": name, "sides": sides, "says": KINDS_SAID[name]}
             for name, sides in KINDS.items()

@@ -50,8 +50,7 @@ def render(view: View) -> None:
     takes_text = "text" in view.offers
     part = attention_part(trace, key, view.model, chosen, others, takes_text=takes_text)
     component.show(part, key=KEY, on_change=state.take_over)
-    if "residuals" in view.offers:
-        why.draw(view, chosen[settings.CELL.name])
+    told = why.draw(view, chosen[settings.CELL.name]) if "residuals" in view.offers else {}
     _ways_on(view, chosen)
     inspector.source(
         "model.attention.scaled_dot_product",
@@ -59,7 +58,7 @@ def render(view: View) -> None:
         "model.attention.attention_pattern",
         "model.analysis.why.reasons.Cell",
     )
-    inspector.export(view, inspector.pattern_table(view), has_charts=False)
+    inspector.export(view, inspector.pattern_table(view) | told, has_charts=False)
 
 
 def checks(view: View) -> tuple[Check, ...]:

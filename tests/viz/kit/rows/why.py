@@ -9,7 +9,7 @@ import pytest
 from PIL import ImageColor
 
 from model.analysis.why.reasons import KINDS, Cell, reasons
-from model.analysis.why.sentence import sentence, signed
+from model.analysis.why.sentence import KINDS_SAID, looks, sentence, signed
 from tests.model.builders import softmax
 from tests.screen import HOSTILE
 from tests.viz.builders import scheme_model, trace_of
@@ -19,7 +19,7 @@ from tests.viz.kit.rows import Hand, Has, Row, nothing, part
 from viz.kit.parts.why import why_part
 from viz.theme import palette
 
-SAW, TOM, FIRST_TOM = 6, 5, 0  # the query, the key, and another key
+SAW, TOM, FIRST_SAW, FIRST_TOM = 6, 5, 1, 0  # the query, the key, and other keys
 HINT = "A click on a word"
 
 
@@ -36,9 +36,23 @@ def button(name: str) -> Hand:
     return lambda gallery: gallery.get_by_role("button", name=name).last.click()
 
 
-def compare(gallery: Gallery) -> None:
-    """Click the first key of the row."""
-    gallery.get_by_role("region", name="The row of weights").get_by_role("listitem").first.click()
+def compare(key: int) -> Any:  # noqa: ANN401
+    """Click a key of the row."""
+
+    def act(gallery: Gallery) -> None:
+        row = gallery.get_by_role("region", name="The row of weights")
+        row.get_by_role("listitem").nth(key).click()
+
+    return act
+
+
+def said_here(key: int | None, than: str) -> str:
+    """What is said without Python of a score that is higher than another."""
+    cell = replace(made.why_cell(), other=key)
+    return (
+        f"{looks(cell)} Its score is higher than {than}, by {cell.score:.1f}; what counts most is "
+        f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})."
+    )
 
 
 def near(x: float) -> Any:  # noqa: ANN401
@@ -107,16 +121,16 @@ def coloured(theme: str) -> dict[str, Any]:
 
 
 @cache
-def biased() -> Cell:
-    """A cell of a head whose scores have a bias, ALiBi's."""
-    loaded = scheme_model("alibi")
+def scheme_cell(scheme: str, key: int = TOM) -> Cell:
+    """A cell of a head of a model with another scheme of positions."""
+    loaded = scheme_model(scheme)
     trace = trace_of(loaded, "Tom saw a dog. Tom saw")
-    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, TOM)
+    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, key)
 
 
 def with_bias() -> dict[str, Any]:
     """It is of place, and a bar of its own beside the writers; without place it goes, too."""
-    cell = biased()
+    cell = scheme_cell("alibi")
     bias = float(cell.against(cell.of.added))
     after = cell.without_kind("place")
     return {
@@ -183,8 +197,8 @@ WHY = {
     ),
     "why: a kind is taken away": Row(
         part(made.why),
-        button("a match of the two"),
-        lambda: row(made.why_cell().without_kind("match"), "a match of the two"),
+        button("a match of query and key"),
+        lambda: row(made.why_cell().without_kind("match"), "a match of query and key"),
         lambda: {"taken": "kind:match"},
     ),
     "why: place alone": Row(
@@ -222,7 +236,7 @@ WHY = {
     ),
     "why: a second click puts it back": Row(
         part(lambda: made.why(taken="kind:match")),
-        button("a match of the two"),
+        button("a match of query and key"),
         row,
         lambda: {"taken": ""},
     ),
@@ -240,27 +254,33 @@ WHY = {
     ),
     "why: here and not there": Row(
         part(made.why),
-        compare,
+        compare(FIRST_SAW),
         lambda: {
-            **sums(FIRST_TOM),
-            "caption": Has("the score less that of “Tom” (0): log p/p′."),
-            "row": {"rows": {0: {"says": "≠ Tom (0)"}}},
+            **sums(FIRST_SAW),
+            "says": said_here(FIRST_SAW, "that of “saw” (1)"),
+            "caption": Has("the score less that of “saw” (1): log p/p′."),
+            "row": {"rows": {1: {"says": "≠ saw (1)"}}},
         },
-        lambda: {"other": FIRST_TOM},
+        lambda: {"other": FIRST_SAW},
     ),
     "why: the mean again": Row(
-        part(lambda: made.why(other=FIRST_TOM)),
-        compare,
-        sums,
+        part(lambda: why_part(replace(made.why_cell(), other=FIRST_SAW))),
+        compare(FIRST_SAW),
+        lambda: {**sums(), "says": said_here(None, "the mean of the keys it may attend to")},
         lambda: {"other": None},
     ),
     "why: a soft cap and a sink": Row(
         part(made.why, softcap=2.0, sink=0.5),
-        button("a match of the two"),
+        button("a match of query and key"),
         lambda: {"row": {"rows": [{"after": near(p)} for p in bent()]}},
     ),
     "why: what is added to the scores": Row(
-        part(lambda: why_part(biased())), button("place alone"), with_bias
+        part(lambda: why_part(scheme_cell("alibi"))), button("place alone"), with_bias
+    ),
+    "why: positions that add nothing to the stream have no row": Row(
+        part(lambda: why_part(scheme_cell("rope", FIRST_TOM))),
+        nothing,
+        lambda: {"map": {"rows": ["saw (6)", "others"]}},
     ),
     "why: a head that wrote is opened": Row(
         part(made.why),
@@ -272,8 +292,8 @@ WHY = {
         part(lambda: made.why(taken="words:99.", other=TOM)), nothing, lambda: {**sums(), **row()}
     ),
     "why: of place no words are shown": Row(
-        part(made.why, kind="place"),
-        nothing,
+        part(made.why),
+        compare(FIRST_TOM),
         lambda: {"tokens": None, "map": None, "none": "It looks by place: no words are shown."},
     ),
     "why: a token is never markup": Row(

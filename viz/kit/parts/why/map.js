@@ -61,7 +61,8 @@ function groups(parts, labels, strength, least) {
     const [name, number] = tokenName(labels, /** @type {number} */ (parts[i].token));
     return { name, number, parts: [i] };
   });
-  const places = numbers.filter((i) => parts[i].kind === "position");
+  const isSeen = (/** @type {number} */ i) => tenths(strength[i]) !== "0"; // RoPE adds nothing
+  const places = numbers.filter((i) => parts[i].kind === "position" && isSeen(i));
   const others = numbers.filter((i) => !strongest.includes(i) && !places.includes(i));
   if (places.length) named.push({ name: "position", number: "", parts: places });
   if (others.length) named.push({ name: "others", number: "", parts: others });
@@ -74,7 +75,8 @@ export class PairMap {
   constructor(pick) {
     this.pick = pick;
     const onkeydown = (/** @type {KeyboardEvent} */ event) => this.#pressed(event);
-    this.table = html("table", { class: "hl-why-map", onkeydown });
+    const name = "Words in the query × words in the key";
+    this.table = html("table", { class: "hl-why-map", "aria-label": name, onkeydown });
     this.node = html("div", { class: "hl-why-map-host" }, this.table);
   }
 
@@ -114,7 +116,6 @@ export class PairMap {
       return html("tr", null, head, tds, html("td", { class: "hl-why-sum" }, total(cells[i])));
     });
     return [
-      html("caption", { class: "hl-hidden" }, "Words in the query × words in the key"),
       html("thead", null, html("tr", null, corner, heads, html("th", { scope: "col" }, "sum"))),
       html("tbody", null, lines),
       html(

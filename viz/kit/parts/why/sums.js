@@ -70,8 +70,9 @@ export class Sums {
    * @param {Record<string, Decoded>} arrays
    * @param {WhyData} data
    */
-  constructor(arrays, { at, softcap, sink }) {
+  constructor(arrays, { at, kinds, softcap, sink }) {
     this.arrays = arrays;
+    this.kinds = kinds;
     this.key = at[1];
     this.softcap = softcap;
     this.sink = sink ?? -Infinity;
@@ -112,6 +113,18 @@ export class Sums {
    */
   added(other) {
     return this.against(this.arrays.added.values, other);
+  }
+
+  /**
+   * What each kind gives; they add up to the score.
+   *
+   * @param {number | null} other
+   */
+  ofKinds(other) {
+    const centred = this.centred("kinds", other);
+    return this.kinds.map(
+      ({ name, sides: [i, j] }) => centred[2 * i + j] + (name === "place" ? this.added(other) : 0),
+    );
   }
 
   /**
