@@ -148,7 +148,7 @@ def test_why_it_looks_at_animal_and_by_which_rule_the_head_does() -> None:
     numbers = (cell.kinds["key"], cell.kinds["match"], cell.score)
     assert [f"{x:.1f}" for x in numbers] == ["1.9", "1.5", "3.4"]
     assert "makes a match of +1.5" in step["text"]
-    assert "(+1.9). The key’s own embedding gives" in sentence(cell)
+    assert "(+1.9; +3.4 in all). The key’s own embedding gives" in sentence(cell)
     assert "weight 0.63" in sentence(cell) and sentence(cell).endswith("the weight is 0.20.")
     assert "In 10 of its 11 looks" in step["notes"]
     looks = counted(why, head)

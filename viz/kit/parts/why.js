@@ -84,9 +84,6 @@ function fill(node, words) {
   node.replaceChildren(...html("p", null, words).childNodes);
 }
 
-/** @param {string} words */
-const inLegend = (words) => html("span", { class: "hl-why-key" }, words);
-
 /** @extends {Instrument<WhyData>} */
 export class Why extends Instrument {
   /** @override */

@@ -19,7 +19,7 @@ from tests.viz.kit.rows import Hand, Has, Row, nothing, part
 from viz.kit.parts.why import why_part
 from viz.theme import palette
 
-SAW, TOM, FIRST_SAW, FIRST_TOM = 6, 5, 1, 0  # the query, the key, and other keys
+SAW, TOM, FIRST_SAW, FIRST_TOM, A = 6, 5, 1, 0, 2  # the query, the key, and other keys
 HINT = "A click on a word"
 
 
@@ -278,7 +278,7 @@ WHY = {
         part(lambda: why_part(scheme_cell("alibi"))), button("place alone"), with_bias
     ),
     "why: positions that add nothing to the stream have no row": Row(
-        part(lambda: why_part(scheme_cell("rope", FIRST_TOM))),
+        part(lambda: why_part(scheme_cell("rope", A))),
         nothing,
         lambda: {"map": {"rows": ["saw (6)", "others"]}},
     ),
