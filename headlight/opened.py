@@ -1,5 +1,6 @@
 """A model that is open, and a run of it: pictures, arrays and tables of what it did."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,9 @@ from headlight.why import Why
 from model.analysis.lens import logit_lens
 from model.analysis.why.reasons import reasons
 from model.analysis.why.rule import counted
+from model.data.chat import turns_of
 from model.decoding.writing import write
+from model.given import Chat
 from model.lines import quoted
 from model.names import head_name
 from model.sources.handle import Traced
@@ -68,6 +71,18 @@ class Model:
         for line in _what_became_of_it(traced):
             warn(line, stacklevel=2)
         return Run(self.opened, traced.trace)
+
+    def chat(self, turns: str | Sequence[Mapping[str, str]]) -> "Run":
+        """Run it on a chat, as it reads one by its own template; an answer is asked for.
+
+        turns: what a user says, or turns as transformers takes them, such as [{"role": "user",
+        "content": "Hello!"}]. `run.trace.main.roles` says who wrote each token. ValueError for a
+        model without a template, for a chat that the template refuses, and for one too long.
+        """
+        _refuse_in_training(self.opened)
+        if "chat" not in self.opened.offers:
+            raise ValueError(f"{self.opened.name} has no chat template; give it a text")
+        return Run(self.opened, self.opened.trace(Chat(turns_of(turns))).trace)
 
     def __repr__(self) -> str:
         facts = self.opened.config

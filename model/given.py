@@ -20,7 +20,20 @@ class Translation(NamedTuple):
     target: tuple[int, ...]
 
 
-Given = str | Blanked | Translation | np.ndarray  # a picture is (S, S) from 0 to 1
+class Turn(NamedTuple):
+    """What one of "system", "user" or "assistant" says in a chat."""
+
+    role: str
+    text: str
+
+
+class Chat(NamedTuple):
+    """A chat, which a model reads by its own template; an answer is asked for unless it has it."""
+
+    turns: tuple[Turn, ...]
+
+
+Given = str | Blanked | Translation | Chat | np.ndarray  # a picture is (S, S) from 0 to 1
 
 # Given as plain values, which caches can compare: ids, of a translation two rows of them, or the
 # bytes of float32 pixels.

@@ -112,8 +112,9 @@ class Stream:
     It is named after the stack that processes it. `labels` are T strings for display. embed (T, D)
     is what is added, after any scaling, so embed + positions = resid_pre of layer 0; `positions`
     (T, D) is zero where the scheme adds nothing. A row of patches begins with the class token and
-    perhaps a few others, and has the picture it was cut from as `pixels`, (S, S) from 0 to 1. What
-    a source does not have is None or empty.
+    perhaps a few others, and has the picture it was cut from as `pixels`, (S, S) from 0 to 1. Of a
+    chat `roles` says who wrote each token: "system", "user", "assistant", or "template". What a
+    source does not have is None or empty.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Stream:
     positions: np.ndarray | None = None
     residuals: tuple[ResidualRecord, ...] = ()
     pixels: np.ndarray | None = None
+    roles: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Number of tokens or patches, T."""

@@ -1,11 +1,13 @@
 """The tokenizer that a folder of transformers brings, called as transformers calls it."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 import tokenizers
 
+from model.data.chat import ChatTemplate, ReadChat, read_chat, template_of
 from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, names
 from model.data.tokenizer import (
     END_OF_TEXT,
@@ -17,6 +19,7 @@ from model.data.tokenizer import (
     checked,
     one_line_faults,
 )
+from model.given import Turn
 
 NONE = -1  # an id that no token has
 
@@ -28,6 +31,8 @@ class AdoptedTokenizer(Tokenizer):
     ids than there are tokens: these have a name, and stand for no text.
     """
 
+    template: ChatTemplate | None = None  # of a chat
+
     def __init__(self, own: Any, n_ids: int = 0, start_id: int | None = None) -> None:  # noqa: ANN401
         """own: a fast tokenizer of transformers, which is changed. n_ids: the model's.
 
@@ -38,6 +43,7 @@ class AdoptedTokenizer(Tokenizer):
         backend.no_padding()
         backend.encode_special_tokens = True
         self.backend = backend
+        self.template = template_of(own)
         self.is_byte_level = "ByteLevel" in str(backend.decoder)
         self._end_of_word = getattr(backend.model, "end_of_word_suffix", None) or ""
         has_unknown = getattr(backend.model, "unk_token", None)
@@ -110,6 +116,20 @@ class AdoptedTokenizer(Tokenizer):
                 "use the tokenizer that it was trained with"
             )
         return ids
+
+    def chat(self, turns: Sequence[Turn]) -> ReadChat:
+        """A chat by the model's own template; ValueError where it has none, or that refuses."""
+        if self.template is None:
+            raise ValueError("this model has no chat template: it reads a text as it is")
+        with one_line_faults():
+            read = read_chat(self.template, turns, self._reading, self.backend)
+        self._of_model(read.ids)
+        return read
+
+    @cached_property
+    def _reading(self) -> tokenizers.Tokenizer:
+        """Another one like `backend`, which reads markup as the special token it names."""
+        return tokenizers.Tokenizer.from_str(self.backend.to_str())
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """See `Tokenizer`; each with special tokens around it, and of one document."""

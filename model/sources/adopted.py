@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,12 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.adopted.turning import turning
 from model.analysis.attribution import can_attribute
 from model.analysis.interventions import run_rows
+from model.data.chat import refuse_longer, roles_of
 from model.data.tokenizer import START_OF_TEXT
 from model.decoding.predict import check_prompt
-from model.given import Blanked, Given, Translation
+from model.given import Blanked, Chat, Given, Translation
 from model.grown import Known, grown, nothing
-from model.inputs import blanked_ids
+from model.inputs import Text, blanked_ids
 from model.records import to_numpy
 from model.sources.handle import Traced
 from model.tap import Attachment, Edit, Recorder, attach
@@ -114,6 +115,7 @@ class Adopted:
             "answers": again,
             "blocks": self.model.stacks,
             "cache": again and not self.model.config.n_together,
+            "chat": "decoder" in again and self.own_tokenizer and self.own_tokenizer.template,
             "edits": is_alone and self.model.anatomy.has_residuals,
             "parts": self._has_parts,
             "embeddings": self.model.embeds,
@@ -138,6 +140,8 @@ class Adopted:
             return Traced(self.captured((pictures.enlarged(text),), mask=mask))
         if isinstance(text, np.ndarray) or pictures:
             raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
+        if isinstance(text, Chat):
+            return self._of_chat(text, mask, known)
         words = text if isinstance(text, str) else text[0]
         ids = self.tokenizer.encode(words)
         if not ids:
@@ -147,13 +151,25 @@ class Adopted:
             kept = blanked_ids(self.tokenizer, kept, text.blanks)
         row = (kept, self.tokenizer.labels(words, kept))
         if self.config.architecture != "encoder_decoder":
-            goes_on = mask is None and {"decoder", "cache"} <= self.offers
-            trace = grown(self.model, known, *row) if goes_on else None
-            trace = trace or self.captured(row, mask=mask)
+            trace = self._run(row, mask, known)
         else:
             target = self._target(kept, text.target if isinstance(text, Translation) else None)
             trace = self.captured((row, (target, self.tokenizer.token_strings(target))))
         return Traced(trace, len(ids) - len(kept), self.tokenizer.reads(words))
+
+    def _of_chat(self, chat: Chat, mask: np.ndarray | None, known: Known) -> Traced:
+        """See `trace`; ValueError for a chat that does not fit: nothing of it is cut."""
+        read = self.tokenizer.chat(chat.turns)
+        refuse_longer(read, chat.turns, self.model.config.max_seq_len)
+        trace = self._run((read.ids, self.tokenizer.token_strings(read.ids)), mask, known)
+        stream = replace(trace.main, roles=roles_of(read, chat.turns))
+        return Traced(replace(trace, streams=(stream,)))
+
+    def _run(self, row: Text, mask: np.ndarray | None, known: Known) -> Trace:
+        """Capture ids and their labels; the last one alone, where the others are known."""
+        goes_on = mask is None and {"decoder", "cache"} <= self.offers
+        trace = grown(self.model, known, *row) if goes_on else None
+        return trace or self.captured(row, mask=mask)
 
     def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
         """The ids of a target from its start on: those that are fed in, or what is written."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from model.lines import one_line, quoted
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[\w.-]{1,96})?")
-FETCHED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm", "*.codes")
+FETCHED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.spm", "*.codes", "*.jinja")
 
 
 def is_name(named: str) -> bool:

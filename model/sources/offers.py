@@ -24,6 +24,7 @@ REASONS = {
     "mask": "no one mask hides later tokens in all of its layers",
     "readout": "its logits are not a norm and a matrix of its residual stream",
     "blanks": "it does not fill in hidden words, as an encoder with a mask token does",
+    "chat": "it has no chat template, as models have that were trained on chats",
     "translates": "it has no encoder and decoder that run apart, as Headlight’s own do",
     "pictures": "it does not take drawn digits, as Headlight’s own digit reader does",
 }

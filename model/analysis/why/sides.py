@@ -48,8 +48,8 @@ def made_of(
     if memory is not None:
         asked = _behind_norms(model, site, memory)
     rows = batch_of(model, trace.given, 1)
-    parts, memory = _parts(asking), None if asked is asking else _parts(asked)
-    q, k = yield from model.queries_and_keys(site, parts, memory, rows)
+    theirs = None if asked is asking else _parts(asked)
+    q, k = yield from model.queries_and_keys(site, _parts(asking), theirs, rows)
     biases = (Writer("biases"),)
     return Sides((*asking.writers, *biases), q, (*asked.writers, *biases), k)
 

@@ -1,0 +1,209 @@
+"""A chat as the model was trained to read it: its own template, and who wrote each token."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tokenizers import Tokenizer
+
+from model.data.chat_program import BEGIN, CLOSE, END, OPEN, SECONDS
+from model.given import Turn
+from model.lines import one_line, quoted
+
+PROGRAM = Path(__file__).with_name("chat_program.py")
+PATIENCE = 5 * SECONDS  # where other work holds it up: its own bound is of the processor's time
+NEW_LINE = "\n"
+TEMPLATE = "template"  # who wrote what no turn says
+ROLES = ("system", "user", "assistant")
+MARKS = re.compile(f"[{BEGIN}{END}]")
+STRAY = re.compile(f"[{OPEN}{CLOSE}]")
+FRAMES = re.compile(f"{OPEN}(\\d+){OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
+
+
+class ReadChat(NamedTuple):
+    """A chat as ids, and of each the number of the turn that says it; None: the template's own."""
+
+    ids: list[int]
+    turns: tuple[int | None, ...]
+
+
+class Span(NamedTuple):
+    """Characters of a rendered chat that a turn says."""
+
+    start: int
+    end: int
+    turn: int
+
+
+class ChatTemplate(NamedTuple):
+    """A template as its folder has it; `names` are its special tokens by what they are for.
+
+    `added`: each added token, and whether it is special. `control_tokens`: those that the template
+    alone may write, where the folder says so.
+    """
+
+    source: str
+    names: tuple[tuple[str, str], ...]
+    added: tuple[tuple[str, bool], ...]
+    control_tokens: tuple[str, ...] | None = None
+
+
+def turns_of(given: str | Sequence[Mapping[str, str]]) -> tuple[Turn, ...]:
+    """What a user says, or turns as transformers takes them; ValueError for anything else."""
+    if isinstance(given, str):
+        return (Turn("user", given),)
+    try:
+        return tuple(Turn(one["role"], one["content"]) for one in given)
+    except (TypeError, KeyError):
+        raise ValueError(
+            'this is no chat; give what the user says, or turns such as {"role": "user", '
+            '"content": "Hello!"}'
+        ) from None
+
+
+def template_of(own: Any) -> ChatTemplate | None:  # noqa: ANN401
+    """That of a tokenizer of transformers, of several the usual one; None where it has none."""
+    given = getattr(own, "chat_template", None)
+    source = given.get("default") if isinstance(given, dict) else given
+    if not source:
+        return None
+    added = tuple((token.content, token.special) for token in own.added_tokens_decoder.values())
+    named = getattr(own, "chat_control_tokens", None)
+    names = tuple(own.special_tokens_map.items())
+    return ChatTemplate(source, names, added, None if named is None else tuple(named))
+
+
+def read_chat(
+    template: ChatTemplate, turns: Sequence[Turn], reading: Tokenizer, as_text: Tokenizer
+) -> ReadChat:
+    """The ids that transformers gives with `sanitize_control_tokens`, asking for an answer.
+
+    No answer is asked for where the assistant has the last word. Of the two tokenizers `reading`
+    takes special tokens for such, and the other one does not. ValueError, in one line, where there
+    is no turn, or the template refuses.
+    """
+    _refuse_strange(turns)
+    text, framed = _rendered(template, tuple(turns))
+    spans = _spans(MARKS.sub("", text), framed)
+    ids, said, done = [], [], 0
+    for piece, is_text in _pieces(text, [token for token, _ in template.added]):
+        new, ends = _encoded(as_text if is_text else reading, piece, is_first=not done)
+        if is_text and reading.token_to_id(piece) in new:
+            raise ValueError(f"{quoted(piece)!r} cannot be read as text; leave it out of the chat")
+        ids += new
+        said += [_turn_at(spans, done + max(0, end - 1)) for end in ends]
+        done += len(piece)
+    return ReadChat(ids, tuple(said))
+
+
+def roles_of(read: ReadChat, turns: Sequence[Turn]) -> tuple[str, ...]:
+    """Who wrote each token: a role, or "template"."""
+    return tuple(TEMPLATE if turn is None else turns[turn].role for turn in read.turns)
+
+
+def refuse_longer(read: ReadChat, turns: Sequence[Turn], most: int) -> None:
+    """ValueError where a chat has more than `most` tokens: it says which turns have to go."""
+    n = left = len(read.ids)
+    gone: list[str] = []
+    for number, turn in enumerate(turns[:-1]):
+        is_answer = turn.role == "assistant" and str(number - 1) in gone  # goes with its question
+        if is_answer or (left > most and turn.role != "system"):
+            left -= read.turns.count(number)
+            gone.append(str(number))
+    if left > most:
+        last = len(turns) - 1
+        remedy = f"shorten turn {last}, which has {read.turns.count(last)}"
+    else:
+        remedy = f"leave out {'turn' if len(gone) == 1 else 'turns'} {', '.join(gone)}"
+    if n > most:
+        raise ValueError(f"the chat has {n:,} tokens, and {most:,} fit; {remedy}")
+
+
+def _refuse_strange(turns: Sequence[Turn]) -> None:
+    if not turns:
+        raise ValueError("the chat has no turn; give what the user says")
+    for number, turn in enumerate(turns):
+        if turn.role not in ROLES or not isinstance(turn.text, str):
+            known = ", ".join(ROLES)
+            raise ValueError(
+                f"turn {number}, of {quoted(turn.role)!r}, is none; give a text of one of {known}"
+            )
+        if not turn.text.strip() and turn.role != "system":
+            raise ValueError(f"turn {number}, of the {turn.role}, is empty; write it or leave it")
+
+
+@lru_cache(maxsize=32)
+def _rendered(template: ChatTemplate, turns: tuple[Turn, ...]) -> tuple[str, str]:
+    """The chat, in it between marks what looks like a control token; and with framed turns."""
+    said = {
+        "template": template.source,
+        "names": dict(template.names),
+        "added": template.added,
+        "control_tokens": template.control_tokens,
+        "roles": [turn.role for turn in turns],
+        "texts": [turn.text for turn in turns],
+        "asks": turns[-1].role != "assistant",
+    }
+    command = [sys.executable, "-I", str(PROGRAM)]
+    too_long = f"its chat template does not end within {SECONDS} seconds"
+    try:
+        done = subprocess.run(  # noqa: S603  our own program; the template only goes to its input
+            command, input=json.dumps(said).encode(), capture_output=True, timeout=PATIENCE, env={}
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(too_long) from None
+    if done.returncode < 0:
+        raise ValueError(too_long)
+    answer = json.loads(done.stdout) if not done.returncode else {"error": "it was ended"}
+    if "error" in answer:
+        raise ValueError(f"its chat template refuses this: {one_line(answer['error'])}")
+    return answer["text"], answer["framed"]
+
+
+def _spans(text: str, framed: str) -> list[Span]:
+    """Where what was written stands in the chat, by its frames in the other rendering of it.
+
+    There the template could not trim it, so its own text before is looked for, then the turn's,
+    each with or without white space at its ends. What it rewrites is the template's.
+    """
+    spans, at, done = [], 0, 0
+    for found in FRAMES.finditer(framed):
+        before, written = STRAY.sub("", framed[done : found.start()]), found[2]
+        done = found.end()
+        trimmed = rf"{re.escape(before.rstrip())}\s*({re.escape(written.strip())})"
+        for pattern in (f"{re.escape(before)}({re.escape(written)})", trimmed):
+            if there := re.compile(pattern).match(text, at):
+                spans.append(Span(*there.span(1), int(found[1])))
+                at = there.end()
+                break
+    return spans
+
+
+def _turn_at(spans: Iterable[Span], place: int) -> int | None:
+    return next((one.turn for one in spans if one.start <= place < one.end), None)
+
+
+def _pieces(text: str, added: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The chat cut at its marks: each piece, and whether it only looks like a control token."""
+    longest_first = sorted(added, key=len, reverse=True)
+    token = "|".join(map(re.escape, longest_first)) or "(?!)"
+    cut = re.split(f"{BEGIN}({token}){END}|[{BEGIN}{END}]", text)
+    return ((piece, bool(i % 2)) for i, piece in enumerate(cut) if piece)
+
+
+def _encoded(backend: Tokenizer, piece: str, *, is_first: bool) -> tuple[list[int], list[int]]:
+    """Ids of a piece and where each ends in it, as `encode_marked_chat` of transformers has them.
+
+    One that is not the first is encoded after a new line, so that no space is put before it.
+    """
+    line, encode = NEW_LINE * (not is_first), partial(backend.encode, add_special_tokens=False)
+    before, encoding = encode(line).ids, encode(line + piece)
+    if encoding.ids[: len(before)] != before:
+        line, before, encoding = "", [], encode(piece)
+    ends = [max(0, end - len(line)) for _, end in encoding.offsets]
+    return encoding.ids[len(before) :], ends[len(before) :]
