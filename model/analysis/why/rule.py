@@ -59,7 +59,6 @@ class Rules(Work):
     def __init__(
         self, model: Transformer, group: str, traces: Sequence[Callable[[], Trace]]
     ) -> None:
-        self.n_texts = len(traces)
         self.heads: defaultdict[tuple[int, int], Counted] = defaultdict(Counted)
         self._progress, self._pieces = 0.0, self._counted(model, group, traces)
 
@@ -78,17 +77,17 @@ class Rules(Work):
     ) -> Iterator[float]:
         """Of each text the kinds of all layers, which are there soon, then the words."""
         for n, make in enumerate(traces):
-            trace, looks = make(), []
+            done, trace, looks = n / len(traces), make(), []
             layers = [reasons(trace, model, record.site) for record in trace.group(group).records]
             for layer, asked in enumerate(layers):
                 looks.append([looks_of(asked, head) for head in range(asked.record.n_heads)])
                 for one in looks[-1]:
                     self.heads[layer, one.head].kinds.update(one.kind.tolist())
-                yield n / self.n_texts
+                yield done
             for layer, words in enumerate(_words(layers)):
                 for one in looks[layer]:
                     self.heads[layer, one.head].rules.update(rules_of(layers[layer], one, words))
-                yield (n + layer / len(layers)) / self.n_texts
+                yield done + layer / len(layers) / len(traces)
 
 
 def counted(asked: Reasons, head: int) -> Counted:

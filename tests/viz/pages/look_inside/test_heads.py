@@ -97,12 +97,13 @@ def test_the_table_is_sorted_by_a_measure_and_has_the_heads_that_are_wanted() ->
 
 
 def rules_of(name: str, group: str = "decoder.attn") -> Rules:
-    """The looks of all heads of a shipped model on the top-activating texts of its survey."""
+    """The looks of all heads of a shipped model, on eight of the sixteen texts of its survey."""
     loaded = checkpoint.load(name, "cpu")
     survey = read_survey(loaded.folder)
     assert survey is not None
     texts = dict.fromkeys(x.text for layer in survey.groups[group].strongest for x in layer)
-    runs = [lambda text=text: loaded.trace(text).trace for text in texts]
+    assert len(texts) == 16
+    runs = [lambda text=text: loaded.trace(text).trace for text in list(texts)[::2]]
     rules = Rules(loaded.model, group, runs)
     rules.finish()
     return rules
@@ -114,8 +115,8 @@ def test_looks_are_counted_on_the_texts_of_the_survey(monkeypatch: pytest.Monkey
     app = finished(open_page(PAGE, model="positions-rope", layer="1", head="0"))
     rules = rules_of("positions-rope")
     own = rules.heads[1, 0]
-    assert own.rules.total() > 50
-    assert any(f"on the {rules.n_texts} top-activating texts" in line for line in captions(app))
+    assert own.rules.total() > 25
+    assert any("on 8 of the 16 top-activating texts" in line for line in captions(app))
     shown = tables_shown(app)
     assert shown[0]["looks"] == {
         rule: f"{n} of {own.rules.total()}" for rule, n in own.rules.most_common(3)
