@@ -49,7 +49,7 @@ def _by_rule(own: Counted) -> None:
     if found:
         words.table(
             {
-                "what query and key hold": [rule for rule, _ in found],
+                "rule: what query and key hold": [rule for rule, _ in found],
                 "looks": [f"{count:,} of {n:,}" for _, count in found],
             }
         )
