@@ -74,7 +74,7 @@ def test_why_a_head_looks_there_is_told_in_a_sentence_and_in_tables(run: Run) ->
     assert run.why(3, 2, 4, 1, other=3).score == pytest.approx(scores[1] - scores[3], abs=1e-4)
     for nothing, said in {
         (): "nothing is taken away; give query, key or both",
-        ("L0 H9",): "'L0 H9' wrote nothing there; give the number of a token, or one of embedding",
+        ("L0 H9",): "'L0 H9' is no writer there; give the number of a token, or one of embedding",
         ("L0 H0", "L0 H1"): "give the numbers of two tokens, or the name of one writer",
     }.items():
         with pytest.raises(ValueError, match=said):

@@ -148,11 +148,11 @@ def test_why_it_looks_at_animal_and_by_which_rule_the_head_does() -> None:
     numbers = (cell.kinds["key"], cell.kinds["match"], cell.score)
     assert [f"{x:.1f}" for x in numbers] == ["1.9", "1.5", "3.4"]
     assert "makes a match of +1.5" in step["text"]
-    assert "(+1.9; +3.4 in all). The key’s own embedding gives" in sentence(cell)
+    assert "(+1.9; all four kinds add up to +3.4). The key’s own embedding gives" in sentence(cell)
     assert "weight 0.63" in sentence(cell) and sentence(cell).endswith("the weight is 0.20.")
     assert "In 10 of its 11 looks" in step["notes"]
     looks = counted(why, head)
-    assert (looks.rules["key: itself, whoever asks"], looks.rules.total()) == (10, 11)
+    assert (looks.rules["the key’s own word, whoever asks"], looks.rules.total()) == (10, 11)
 
 
 def test_a_dot_product_of_sums_is_a_sum_of_dot_products() -> None:
@@ -177,8 +177,9 @@ def test_the_rule_of_a_head_as_it_forms() -> None:
     first, middle, last = found.values()
     assert (first.rules.total(), first.holds) == (5, "")
     assert (middle.kinds["place"], middle.kinds.total()) == (13, 18)
-    assert middle.holds == "place: an earlier token"
-    assert last.holds == "query: itself; key: the word before; the same word"
+    assert middle.holds == "place alone: a token far before"
+    assert middle.rules[middle.holds] == 12
+    assert last.holds == "the query’s own word with the word before the key, the same word"
     assert last.rules[last.holds] == 12
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from model.analysis.heads import NEAR
 from model.analysis.why.opened import in_words
-from model.analysis.why.reasons import KINDS, OWN, PLACE, Reasons, reasons
+from model.analysis.why.reasons import KINDS, OWN, PLACE, SIDES, Reasons, reasons
 from model.analysis.why.row import Array, Scores
-from model.analysis.why.sentence import STANDS_OUT
+from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT
 from model.analysis.why.sides import WRITES, Sides, made_of, read_by
 from model.analysis.writers import Writer
 from model.architectures.base import Transformer
@@ -22,7 +22,7 @@ from model.work import Work, result_of
 
 RESTS = 0.3  # the weight from which on a row's strongest key is a look
 FEW, SHARE = 6, 0.4  # a rule holds of so many looks at least, and of this share of them
-ENDS = {"key": ", whoever asks", "query": ", by place"}
+ENDS = {"key": ", whoever asks", "query": ", by place", "match": ""}
 
 
 class Looks(NamedTuple):
@@ -139,40 +139,40 @@ def _of_kind(asked: Reasons, looks: Looks, sides: Sides) -> list[str]:
     kind, rules = str(looks.kind[0]), []
     at = list(zip(looks.query.tolist(), looks.key.tolist(), strict=True))
     if kind == "place":
-        return [f"place: {_seen_from(query, key, 'token')}" for query, key in at]
+        return [f"place alone: {_seen_from(query, key, 'token', 'itself')}" for query, key in at]
     centred = _centred(asked, sides, looks.head, looks.query, looks.key)
     may_say = np.logical_and.outer(_are_words(sides.asking), _are_words(sides.asked))
     labels = [label.strip() for label in asked.trace.stream(asked.site.stack).labels]
     for each, terms, score in zip(at, centred, looks.score, strict=True):
         best = np.unravel_index(np.where(may_say, terms, -np.inf).argmax(), may_say.shape)
         if terms[best] < STANDS_OUT * score:
-            rules.append(f"{kind}: no words stand out")
+            rules.append(f"{KINDS_SAID[kind]}; no words stand out")
             continue
         pair = sides.asking[best[0]].token, sides.asked[best[1]].token
         is_same = kind == "match" and labels[pair[0]] == labels[pair[1]]
-        rules.append(_in_words(kind, each, pair) + "; the same word" * is_same)
+        rules.append(_in_words(kind, each, pair) + ", the same word" * is_same)
     return rules
 
 
 def _in_words(kind: str, at: tuple[int, int], words: tuple[int, int]) -> str:
-    """As in query: itself; key: the word before."""
+    """As in the query’s own word with the word before the key."""
     said = [
-        f"{side}: {_seen_from(here, word, 'word')}"
-        for side, own, here, word in zip(("query", "key"), KINDS[kind], at, words, strict=True)
+        f"the {side}’s own word" if here == word else f"{_seen_from(here, word, 'word')} the {side}"
+        for side, own, here, word in zip(SIDES, KINDS[kind], at, words, strict=True)
         if own == OWN
     ]
-    return "; ".join(said) + ENDS.get(kind, "")
+    return " with ".join(said) + ENDS[kind]
 
 
-def _seen_from(here: int, there: int, what: str) -> str:
-    """Where a word or token stands, seen from another."""
+def _seen_from(here: int, there: int, what: str, own: str = "") -> str:
+    """Where a word or token stands, seen from another; own: where it is this one."""
     apart, way = abs(there - here), "before" if there < here else "after"
     if not apart:
-        return "itself"
+        return f"the {what} {own}"
     if there == 0 and apart > 1:
-        return f"the first {what}"
+        return f"the first {what}, far before" if what == "word" else f"the first {what}"
     if apart > NEAR:
-        return f"{'an earlier' if there < here else 'a later'} {what}"
+        return f"a {what} far {way}"
     return f"the {what} {way}" if apart == 1 else f"{apart} {what}s {way}"
 
 

@@ -16,8 +16,9 @@ SPACE = "␣"  # of a token that is nothing else
 
 def sentence(cell: Cell) -> str:
     """What kind of look it is, which words or writers make it, and what is left without them."""
-    said = SAID[cell.kind] if cell.score > 0 else _away
-    return f"{looks(cell)} {said(cell)}"
+    if not (_is_look(cell) and cell.score > 0):
+        return f"{looks(cell)} {_compared(cell)}"
+    return f"{looks(cell)}{_rather(cell)} What counts most is {SAID[cell.kind](cell)}"
 
 
 def kind_in_short(cell: Cell) -> str:
@@ -26,11 +27,25 @@ def kind_in_short(cell: Cell) -> str:
 
 
 def looks(cell: Cell) -> str:
-    """From where to where, and with what weight."""
+    """From where to where, and with what weight; below that of an even row it hardly does."""
     site, of, record = cell.reasons.site, cell.of, cell.of.record
     name = head_name(site.layer, of.head, "cross" if site.kind == "cross" else "")
     query, key = token(cell, record.queries, of.query), token(cell, record.keys, cell.key)
-    return f"{name} looks from {query} to {key} with weight {cell.weight:.2f}."
+    looks = "looks" if _is_look(cell) else "hardly looks"
+    return f"{name} {looks} from {query} to {key}, with weight {cell.weight:.2f}."
+
+
+def _is_look(cell: Cell) -> bool:
+    return cell.weight * cell.of.seen.sum() >= 1
+
+
+def _rather(cell: Cell) -> str:
+    """Where it might look instead, where it is compared with that."""
+    of, other = cell.of, cell.other
+    if other is None:
+        return ""
+    weight = of.record.pattern[of.head][of.query, other]
+    return f" Why there and not to {token(cell, of.record.keys, other)}, weight {weight:.2f}?"
 
 
 def _kind(cell: Cell) -> str:
@@ -39,16 +54,18 @@ def _kind(cell: Cell) -> str:
 
 def _share(cell: Cell) -> str:
     """What the kind gives that counts most, and the score to which all four add up."""
-    return f"{signed(cell.kinds[cell.kind])}; {signed(cell.score)} in all"
+    return f"{signed(cell.kinds[cell.kind])}; all four kinds add up to {signed(cell.score)}"
 
 
-def _away(cell: Cell) -> str:
+def _compared(cell: Cell) -> str:
+    is_higher = cell.score > 0
     with_what = "than the mean of the keys it may attend to"
     if cell.other is not None:
         with_what = f"than that of {token(cell, cell.of.record.keys, cell.other)}"
     return (
-        f"Its score is lower {with_what}, by {abs(cell.score):.1f}; what counts most is "
-        f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})."
+        f"Its score is {'higher' if is_higher else 'lower'} {with_what}, by {abs(cell.score):.1f}; "
+        f"what {'raises' if is_higher else 'lowers'} it most is {KINDS_SAID[cell.kind]} "
+        f"({signed(cell.kinds[cell.kind])})."
     )
 
 
@@ -66,27 +83,26 @@ KINDS_SAID = {
 def _of_place(cell: Cell) -> str:
     left = cell.without_kind("place")[cell.key]
     return (
-        f"It is {_kind(cell)}: what all tokens here share, seen from this place to that. "
+        f"{_kind(cell)}: what all tokens here share, seen from this place to that. "
         f"Without it the weight is {left:.2f}."
     )
 
 
 def _of_side(cell: Cell) -> str:
-    return f"It is {_kind(cell)}. {_strongest(cell, SIDES.index(cell.kind))}"
+    return f"{_kind(cell)}. {_strongest(cell, SIDES.index(cell.kind))}"
 
 
 def _of_match(cell: Cell) -> str:
     words, centred = cell.words, cell.against(cell.words.terms)
-    begin = f"It is a match of words ({_share(cell)})."
-    pair = _pair(cell)
+    begin, pair = f"{_kind(cell)}.", _pair(cell)
     if pair is None:
-        return f"{begin} No pair of them stands out. {_strongest(cell, 0, 1)}"
+        return f"{begin} No pair of words stands out. {_strongest(cell, 0, 1)}"
     a, b = pair
     rest = words.without(a, b)[cell.key]
     said = (
         f"{begin} The query holds {_whose(cell, words.asking[a], 0)}, and the key holds "
-        f"{_whose(cell, words.asked[b], 1)} ({signed(centred[a, b])}). Without this pair the "
-        f"weight is {rest:.2f}."
+        f"{_whose(cell, words.asked[b], 1)}: together these two give {signed(centred[a, b])}. "
+        f"Without this pair the weight is {rest:.2f}."
     )
     least = np.unravel_index(centred.argmin(), centred.shape)
     if centred[least] < -AGAINST * cell.score:

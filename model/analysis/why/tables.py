@@ -69,9 +69,7 @@ def number_of(side: tuple[Writer, ...], asked: int | str) -> int:
         if is_word or writer.name == asked:
             return number
     known = ", ".join(dict.fromkeys(one.name for one in side if one.kind != "word"))
-    raise ValueError(
-        f"{asked!r} wrote nothing there; give the number of a token, or one of {known}"
-    )
+    raise ValueError(f"{asked!r} is no writer there; give the number of a token, or one of {known}")
 
 
 def _said(cell: Cell, stream: str, writer: Writer) -> str:

@@ -14,7 +14,7 @@ from model.analysis.why.opened import in_words, with_mlps_opened
 from model.analysis.why.reasons import Cell, Reasons, reasons
 from model.analysis.why.row import by_side
 from model.analysis.why.rule import RESTS, Rules, counted, looks_of, rules_of
-from model.analysis.why.sentence import sentence
+from model.analysis.why.sentence import KINDS_SAID, sentence
 from model.analysis.why.sides import Sum, sides_of
 from model.analysis.why.tables import number_of, word_rows
 from model.analysis.why.telling import Telling
@@ -231,10 +231,24 @@ def test_an_induction_head_holds_its_own_letter_and_the_letter_before_the_key(
 def test_the_sentence_names_the_pair_and_who_brought_it(induction: checkpoint.Checkpoint) -> None:
     said = sentence(asked(induction.model, letters(1)).cell(0, 18, 7))
     before, now, key = (chr(97 + letters(1)[at]) for at in (6, 18, 7))
-    assert said.startswith(f"L1 H0 looks from “{now}” (18) to “{key}” (7) with weight 0.")
-    assert "It is a match of words (+" in said
+    assert said.startswith(f"L1 H0 looks from “{now}” (18) to “{key}” (7), with weight 0.")
+    assert "What counts most is a match of query and key (+" in said
     assert f"The query holds its own word “{now}” (18), and the key holds “{before}” (6)," in said
     assert "the word before it, brought there by L0 H" in said
+
+
+def test_the_sentence_says_where_else_it_might_look_and_where_it_hardly_does(
+    induction: checkpoint.Checkpoint,
+) -> None:
+    why = asked(induction.model, letters(1))
+    row, other = why.record.pattern[0][18], chr(97 + letters(1)[3])
+    said = sentence(why.cell(0, 18, 7, other=3))
+    assert f". Why there and not to “{other}” (3), weight {row[3]:.2f}? What counts most is" in said
+    low = why.cell(0, 18, 3)
+    most = max(low.kinds, key=lambda name: abs(low.kinds[name]) * (low.kinds[name] < 0))
+    said = sentence(low)
+    assert said.startswith("L1 H0 hardly looks from")
+    assert f"by {-low.score:.1f}; what lowers it most is {KINDS_SAID[most]} (−" in said
 
 
 def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
@@ -257,7 +271,7 @@ def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
 
 # --- rules --------------------------------------------------------------------------------------
 
-COPIES = "query: itself; key: the word before; the same word"
+COPIES = "the query’s own word with the word before the key, the same word"
 
 
 @pytest.mark.parametrize(("make", "changes"), CASES)
@@ -293,7 +307,7 @@ def test_the_rule_of_an_induction_head_is_counted_over_its_texts(
     rules.finish()
     assert rules.is_done and rules.progress == 1
     assert rules.heads[1, 0].holds == COPIES
-    assert rules.heads[0, 1].holds == "place: the token before"
+    assert rules.heads[0, 1].holds == "place alone: the token before"
     for (layer, head), found in rules.heads.items():
         own = [
             counted(reasons(x, induction.model, Site("decoder", "self", layer)), head)
@@ -319,9 +333,9 @@ def test_a_key_is_looked_at_for_the_word_that_gives_most_with_the_query_s_place(
                 q, k = of_place.q[1, head, query], of_words.k[words][:, head, : query + 1]
                 given = (k[:, key] - k.mean(dim=1)) @ q * why.record.scale
                 place = int(given.argmax()) - int(key)
-                said = {0: "itself", -1: "the word before"}.get(place, "")
+                said = {0: "the key’s own word", -1: "the word before the key"}.get(place, "")
                 is_there = given.max() >= 0.3 * score
-                assert rule.startswith(f"key: {said if is_there else 'no words'}")
+                assert rule.startswith(said) if is_there else rule.endswith("no words stand out")
                 found.append(rule)
     assert len(found) > 20 and len(set(found)) > 2
 
@@ -381,7 +395,7 @@ def test_where_nothing_can_be_said_a_line_says_why(
     with pytest.raises(ValueError, match=r"there are 24 tokens; why a head looks .* up to 20"):
         asked(induction.model, letters(0))
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="99 wrote nothing there; give the number of a token"):
+    with pytest.raises(ValueError, match="99 is no writer there; give the number of a token"):
         number_of(why.cell(0, 3, 2).words.asking, 99)
     trace = why.trace
     bare = Trace(trace.facts, (replace(trace.main, residuals=()),), trace.attention)

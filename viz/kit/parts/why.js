@@ -35,7 +35,7 @@ import {
  * @typedef {object} Wrote
  * @property {string} name
  * @property {string} kind
- * @property {{attention: string, layer: number, head: number} | null} head
+ * @property {{attention: string, layer: number, head: number, cell: [number, number]} | null} head
  * @property {number | null} token
  */
 
@@ -63,7 +63,7 @@ const SIDES = /** @type {const} */ (["query", "key"]);
 const MOST_WRITERS = 5; // of either side, beside the others
 const HINT =
   "A click on a word, a cell or a bar takes it away, and this row follows. " +
-  "A click on a key of this row compares with it.";
+  "A click on a key of this row compares with it; another one ends that.";
 const LEGEND = ["as it ran", "without that"]; // of the bars of the row
 // What a saved picture lacks: buttons, and how to use them.
 const ONLY_ON_SCREEN =
@@ -105,7 +105,7 @@ export class Why extends Instrument {
       this.tokens[side].node,
     ]);
     this.lit = html("div", { class: "hl-why-lit" }, rows.flat());
-    this.none = html("p", { class: "hl-caption" }, "It looks by place: no words are shown.");
+    this.none = html("p", { class: "hl-caption" }, "Place counts most: no words are shown.");
     this.rowSays = html("p", { class: "hl-caption hl-why-row-says", role: "status" });
     this.back = button("Put it back", () => this.#take(""));
     this.row = new TokenBars((i) => this.#compare(this.sums.seen[i]));
@@ -327,7 +327,7 @@ export class Why extends Instrument {
     this.back.ariaDisabled = String(!taken);
     const legend = LEGEND.map((one) => html("span", { class: "hl-why-key" }, one));
     const what = [", norms held: weight ", change(key), ".", ...legend];
-    const words = taken ? ["without ", ...takenWords(data, this.settings.taken), ...what] : [HINT];
+    const words = taken ? ["Without ", ...takenWords(data, this.settings.taken), ...what] : [HINT];
     fill(this.rowSays, words);
   }
 

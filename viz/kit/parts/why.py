@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis.why.reasons import KINDS, SIDES, Cell
 from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, looks, sentence
 from model.analysis.writers import Writer
-from model.trace import Site
+from model.trace import Site, Trace
 from viz.kit.part import Part
 from viz.kit.wire import Data, Settings, stream_labels
 
@@ -26,9 +26,9 @@ def why_part(
     of, record, site = cell.of, cell.of.record, cell.reasons.site
     streams = [cell.reasons.trace.stream(name) for name in (record.queries, record.keys)]
     sides = [(cell.words.asking, cell.words.asked), tuple(one.writers for one in cell.writers)]
+    trace, ends = cell.reasons.trace, ((record.queries, of.query), (record.keys, cell.key))
     words, wrote = (
-        [_writers(*one) for one in zip(side, (record.queries, record.keys), strict=True)]
-        for side in sides
+        [_writers(one, trace, *end) for one, end in zip(side, ends, strict=True)] for side in sides
     )
     spec = {
         "key": key,
@@ -62,22 +62,26 @@ def why_part(
     return Part("why", spec, {**STATE, "other": cell.other, **(settings or {})}, arrays)
 
 
-def _writers(side: Sequence[Writer], stack: str) -> list[Data]:
-    """Who wrote a side: its name, and what a head or a word is found by."""
+def _writers(side: Sequence[Writer], trace: Trace, stack: str, at: int) -> list[Data]:
+    """Who wrote a side, at a token: its name, and what a head or a word is found by."""
     return [
         {
             "name": one.name,
             "kind": one.kind,
-            "head": _head(one, stack),
+            "head": _head(one, trace, stack, at),
             "token": one.token if one.kind == "word" else None,
         }
         for one in side
     ]
 
 
-def _head(one: Writer, stack: str) -> Data | None:
-    """Where a head is, as it is chosen on a page; None for what is no head."""
+def _head(one: Writer, trace: Trace, stack: str, at: int) -> Data | None:
+    """Where a head is, as it is chosen on a page, and the cell of what it wrote there most.
+
+    None for what is no head.
+    """
     if one.head < 0:
         return None
     site = Site(stack, "cross" if one.kind == "cross head" else "self", one.layer)
-    return {"attention": site.group, "layer": one.layer, "head": one.head}
+    key = int(trace.record(site).pattern[one.head][at].argmax())
+    return {"attention": site.group, "layer": one.layer, "head": one.head, "cell": [at, key]}

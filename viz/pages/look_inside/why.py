@@ -19,7 +19,7 @@ from viz.runs.kept import held
 from viz.runs.whys import telling
 
 TOLD, KEY = "why-there", "why-part"  # of this visitor; `why` is a setting
-OPENING = ("attention", "layer", "head")  # what another head is opened by
+OPENING = ("attention", "layer", "head", "cell")  # what another head is opened by
 
 
 def draw(view: View, pinned: tuple[int, int] | None) -> Tables:

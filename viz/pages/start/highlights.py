@@ -109,13 +109,13 @@ def _token(view: View, place: int) -> list[Piece]:
 
 
 def _rule(view: View, edge: Edge) -> str:
-    """By which rule the head looks here, where one holds, of what is read in a moment."""
+    """What counts in most of the head’s looks here, where one rule holds, read in a moment."""
     run = view.run
     if len(run.trace.main) > SHORT or len(run.trace.attention) > DEEP:
         return ""
     looks = whys.of_head(view.handle, run, edge.site, edge.head)
-    n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
-    return f" Its rule here, in {n} looks, is “{looks.holds}”." if looks.holds else ""
+    n = f"{looks.rules[looks.holds]} of its {looks.rules.total()}"
+    return f" In {n} looks here what counts most is {looks.holds}." if looks.holds else ""
 
 
 def _name(view: View, edge: Edge) -> str:

@@ -50,8 +50,8 @@ def said_here(key: int | None, than: str) -> str:
     """What is said without Python of a score that is higher than another."""
     cell = replace(made.why_cell(), other=key)
     return (
-        f"{looks(cell)} Its score is higher than {than}, by {cell.score:.1f}; what counts most is "
-        f"{KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})."
+        f"{looks(cell)} Its score is higher than {than}, by {cell.score:.1f}; what raises it most "
+        f"is {KINDS_SAID[cell.kind]} ({signed(cell.kinds[cell.kind])})."
     )
 
 
@@ -67,7 +67,7 @@ def row(without: np.ndarray | None = None, said: str = "") -> dict[str, Any]:
     bars = [{"before": near(p), "after": near(q)} for p, q in zip(ran, after, strict=True)]
     weight = f"{ran[TOM]:.2f}" + ("" if without is None else f" → {without[TOM]:.2f}")
     bars[TOM] |= {"label": "Tom (5)", "number": weight, "canPick": False}
-    told = HINT if without is None else f"without {said}, norms held: weight {weight}."
+    told = HINT if without is None else f"Without {said}, norms held: weight {weight}."
     is_taken = without is not None
     return {"row": {"follows": Has(told), "rows": bars}, "canPutBack": is_taken}
 
@@ -101,6 +101,12 @@ def told(token: str, side: str, value: float) -> dict[str, Any]:
         "is": ["chosen"],
         "title": f"“{label}” {number} in the {side}: {signed(value)}",
     }
+
+
+def fetched(head: int) -> list[int]:
+    """What a head of layer 1 wrote most at the query."""
+    pattern = made.why_cell().reasons.trace.attention[1].pattern
+    return [SAW, int(pattern[head][SAW].argmax())]
 
 
 def themed(theme: Any) -> Hand:  # noqa: ANN401
@@ -286,7 +292,7 @@ WHY = {
         part(made.why),
         titled("Attention of L1 H"),
         lambda: {"canPutBack": False},
-        lambda: {"attention": "decoder.attn", "layer": 1},
+        lambda: {"attention": "decoder.attn", "layer": 1, "head": 4, "cell": fetched(4)},
     ),
     "why: settings that are not here are let go": Row(
         part(lambda: made.why(taken="words:99.", other=TOM)), nothing, lambda: {**sums(), **row()}
@@ -294,7 +300,7 @@ WHY = {
     "why: of place no words are shown": Row(
         part(made.why),
         compare(FIRST_TOM),
-        lambda: {"tokens": None, "map": None, "none": "It looks by place: no words are shown."},
+        lambda: {"tokens": None, "map": None, "none": "Place counts most: no words are shown."},
     ),
     "why: a token is never markup": Row(
         part(made.why, labels={"query": [HOSTILE] * 7, "key": [HOSTILE] * 7}),

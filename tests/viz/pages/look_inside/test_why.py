@@ -38,8 +38,8 @@ def test_the_pinned_cell_is_told_with_what_was_taken_away(monkeypatch: pytest.Mo
     for name, row in sent.items():
         found = offered.array(data["arrays"][name]["id"])
         np.testing.assert_allclose(found, row.terms, rtol=1e-6, atol=1e-6)
-    tell(app, {"layer": 0, "head": 1}, monkeypatch, why._take_over)
-    assert query_of(app)["layer"] == ["0"]
+    tell(app, {"layer": 0, "head": 1, "cell": [4, 3]}, monkeypatch, why._take_over)
+    assert (query_of(app)["layer"], query_of(app)["cell"]) == (["0"], ["4-3"])
 
 
 def test_while_it_is_open_its_tables_can_be_saved(monkeypatch: pytest.MonkeyPatch) -> None:

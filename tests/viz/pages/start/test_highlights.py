@@ -76,8 +76,8 @@ def test_a_highlight_says_the_rule_of_its_head_where_one_holds() -> None:
                 site = Site("decoder", "self", int(link["layer"]))
                 asked = reasons(stories_trace(sentence), stories().model, site)
                 looks = counted(asked, int(link["head"]))
-                n = f"{looks.rules[looks.holds]} of {looks.rules.total()}"
-                rule = f"Its rule here, in {n} looks, is “{looks.holds}”."
+                n = f"{looks.rules[looks.holds]} of its {looks.rules.total()}"
+                rule = f"In {n} looks here what counts most is {looks.holds}."
                 assert (rule in said) == bool(looks.holds), title
                 rules += bool(looks.holds)
     assert rules

@@ -96,7 +96,7 @@ export function comparedWith({ labels, kinds }, ofKinds, other) {
     ...(other === null
       ? ["the mean of the keys it may attend to"]
       : ["that of ", ...quoted(labels.key, other)]),
-    `, by ${Math.abs(score).toFixed(1)}; what counts most is ${says} (${tenths(ofKinds[most])}).`,
+    `, by ${Math.abs(score).toFixed(1)}; what ${score > 0 ? "raises" : "lowers"} it most is ${says} (${tenths(ofKinds[most])}).`,
   ];
 }
 

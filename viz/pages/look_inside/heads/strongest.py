@@ -49,7 +49,7 @@ def _by_rule(own: Counted) -> None:
     if found:
         words.table(
             {
-                "rule: what query and key hold": [rule for rule, _ in found],
+                "rule: what counts most": [rule for rule, _ in found],
                 "looks": [f"{count:,} of {n:,}" for _, count in found],
             }
         )
@@ -58,7 +58,8 @@ def _by_rule(own: Counted) -> None:
 def _how_far(own: Counted, rules: Rules, said: str) -> str:
     if rules.is_done:
         none = "" if own.rules else "It has no look: no weight is so large. "
-        return f"{none}Counted on {said}."
+        look = f"A look is a query’s strongest key, with weight {RESTS} or more."
+        return f"{none}Counted on {said}. {look}"
     return f"Counted on {rules.progress:.0%} of {said}."
 
 

@@ -44,7 +44,7 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules 
             **(
                 {}
                 if isinstance(rules, str)
-                else {"looks by": [_kind(_counted(reading, rules, head)) for head in rows]}
+                else {"looks by": [_kind(rules, _counted(reading, rules, head)) for head in rows]}
             ),
         },
         texts=("words", "looks by"),
@@ -93,8 +93,10 @@ def _counted(reading: Reading, rules: Rules | str, head: int) -> Counted:
     return Counted() if isinstance(rules, str) else rules.heads[layer, number]
 
 
-def _kind(own: Counted) -> str:
-    """The kind that most looks are of, as in match 20 of 24."""
+def _kind(rules: Rules, own: Counted) -> str:
+    """The kind that most looks are of, as in match 20 of 24, once all are counted."""
+    if rules.is_running:
+        return "…"
     found = [f"{kind} {n:,} of {own.kinds.total():,}" for kind, n in own.kinds.most_common(1)]
     return found[0] if found else "–"
 
