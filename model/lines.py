@@ -29,10 +29,10 @@ def spelled(name: str | Path) -> str:
     return str(name).encode("utf-8", "backslashreplace").decode()
 
 
-def quoted(given: object) -> str:
-    """What a person or a file gave, as a line may repeat it: at most 200 characters of it."""
-    text = " ".join(spelled(str(given)[: 2 * LONGEST_QUOTE]).split()).translate(_PICTURES)
-    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"
+def quoted(given: object, most: int = LONGEST_QUOTE) -> str:
+    """What a person or a file gave, as a line may repeat it: at most so many characters of it."""
+    text = " ".join(spelled(str(given)[: 2 * most]).split()).translate(_PICTURES)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def one_line(message: str) -> str:

@@ -4,7 +4,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,17 +13,19 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer
 
 from model.data.chat_program import BEGIN, CLOSE, END, OPEN, SECONDS
+from model.data.tokenizer import checked
 from model.given import Turn
-from model.lines import one_line, quoted
+from model.lines import quoted
 
 PROGRAM = Path(__file__).with_name("chat_program.py")
 PATIENCE = 5 * SECONDS  # where other work holds it up: its own bound is of the processor's time
 NEW_LINE = "\n"
 TEMPLATE = "template"  # who wrote what no turn says
 ROLES = ("system", "user", "assistant")
+REASON = 300  # characters of what a template says
 MARKS = re.compile(f"[{BEGIN}{END}]")
 STRAY = re.compile(f"[{OPEN}{CLOSE}]")
-FRAMES = re.compile(f"{OPEN}(\\d+){OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
+FRAMES = re.compile(f"{OPEN}(\\d{{1,5}}){OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
 
 
 class ReadChat(NamedTuple):
@@ -58,19 +61,23 @@ def turns_of(given: str | Sequence[Mapping[str, str]]) -> tuple[Turn, ...]:
     if isinstance(given, str):
         return (Turn("user", given),)
     try:
-        return tuple(Turn(one["role"], one["content"]) for one in given)
+        turns = tuple(Turn(one["role"], one["content"]) for one in given)
+        more = [name for one in given for name in one if name not in ("role", "content")]
     except (TypeError, KeyError):
         raise ValueError(
             'this is no chat; give what the user says, or turns such as {"role": "user", '
             '"content": "Hello!"}'
         ) from None
+    if more:
+        raise ValueError(f"{quoted(more[0])!r} of a turn is not read here; give role and content")
+    return turns
 
 
 def template_of(own: Any) -> ChatTemplate | None:  # noqa: ANN401
     """That of a tokenizer of transformers, of several the usual one; None where it has none."""
     given = getattr(own, "chat_template", None)
     source = given.get("default") if isinstance(given, dict) else given
-    if not source:
+    if not source or not isinstance(source, str):
         return None
     added = tuple((token.content, token.special) for token in own.added_tokens_decoder.values())
     named = getattr(own, "chat_control_tokens", None)
@@ -89,15 +96,20 @@ def read_chat(
     """
     _refuse_strange(turns)
     text, framed = _rendered(template, tuple(turns))
-    spans = _spans(MARKS.sub("", text), framed)
+    spans = _spans(MARKS.sub("", text), framed, len(turns))
+    starts = [one.start for one in spans]
     ids, said, done = [], [], 0
     for piece, is_text in _pieces(text, [token for token, _ in template.added]):
         new, ends = _encoded(as_text if is_text else reading, piece, is_first=not done)
         if is_text and reading.token_to_id(piece) in new:
             raise ValueError(f"{quoted(piece)!r} cannot be read as text; leave it out of the chat")
         ids += new
-        said += [_turn_at(spans, done + max(0, end - 1)) for end in ends]
+        for place in (done + max(0, end - 1) for end in ends):
+            at = bisect(starts, place) - 1
+            said.append(spans[at].turn if at >= 0 and place < spans[at].end else None)
         done += len(piece)
+    if not ids:
+        raise ValueError("its chat template writes nothing of this chat")
     return ReadChat(ids, tuple(said))
 
 
@@ -107,31 +119,45 @@ def roles_of(read: ReadChat, turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def refuse_longer(read: ReadChat, turns: Sequence[Turn], most: int) -> None:
-    """ValueError where a chat has more than `most` tokens: it says which turns have to go."""
-    n = left = len(read.ids)
-    gone: list[str] = []
-    for number, turn in enumerate(turns[:-1]):
-        is_answer = turn.role == "assistant" and str(number - 1) in gone  # goes with its question
-        if is_answer or (left > most and turn.role != "system"):
-            left -= read.turns.count(number)
-            gone.append(str(number))
-    if left > most:
-        last = len(turns) - 1
-        remedy = f"shorten turn {last}, which has {read.turns.count(last)}"
+    """ValueError where a chat has more than `most` tokens: it says which turns have to go.
+
+    The first ones of user and assistant, with what the template writes around them.
+    """
+    n = len(read.ids)
+    if n <= most:
+        return
+    counts = [read.turns.count(number) for number in range(len(turns))]
+    begins = [read.turns.index(x) if counts[x] else n for x in range(len(turns))]
+    own = [number for number, turn in enumerate(turns) if turn.role != "system"]
+    fits = (
+        number
+        for number in own
+        if turns[number].role == "user" and n - begins[number] + begins[own[0]] <= most
+    )
+    kept, longest = next(fits, None), max(range(len(turns)), key=counts.__getitem__)
+    if kept is not None:
+        remedy = f"leave out the first {own.index(kept)} of user and assistant"
+    elif counts[longest] > n - most:
+        remedy = f"shorten turn {longest}, which has {counts[longest]:,}"
     else:
-        remedy = f"leave out {'turn' if len(gone) == 1 else 'turns'} {', '.join(gone)}"
-    if n > most:
-        raise ValueError(f"the chat has {n:,} tokens, and {most:,} fit; {remedy}")
+        remedy = f"its template alone writes {n - sum(counts):,}"
+    raise ValueError(f"the chat has {n:,} tokens, and {most:,} fit; {remedy}")
 
 
 def _refuse_strange(turns: Sequence[Turn]) -> None:
     if not turns:
         raise ValueError("the chat has no turn; give what the user says")
     for number, turn in enumerate(turns):
-        if turn.role not in ROLES or not isinstance(turn.text, str):
+        if turn.role not in ROLES:
             known = ", ".join(ROLES)
+            raise ValueError(f"turn {number} is of {quoted(turn.role)!r}; give one of {known}")
+        if not isinstance(turn.text, str):
+            kind = type(turn.text).__name__
+            raise ValueError(f"what the {turn.role} says in turn {number} is a {kind}, no text")
+        if marks := re.findall(f"[{BEGIN}-{CLOSE}]", checked(turn.text)):
             raise ValueError(
-                f"turn {number}, of {quoted(turn.role)!r}, is none; give a text of one of {known}"
+                f"turn {number} has the character U+{ord(marks[0]):X}, which marks control tokens "
+                "here; leave it out"
             )
         if not turn.text.strip() and turn.role != "system":
             raise ValueError(f"turn {number}, of the {turn.role}, is empty; write it or leave it")
@@ -161,31 +187,31 @@ def _rendered(template: ChatTemplate, turns: tuple[Turn, ...]) -> tuple[str, str
         raise ValueError(too_long)
     answer = json.loads(done.stdout) if not done.returncode else {"error": "it was ended"}
     if "error" in answer:
-        raise ValueError(f"its chat template refuses this: {one_line(answer['error'])}")
-    return answer["text"], answer["framed"]
+        reason = quoted(answer["error"], REASON)
+        raise ValueError(f"its chat template refuses this: {reason}")
+    return checked(answer["text"]), answer["framed"]
 
 
-def _spans(text: str, framed: str) -> list[Span]:
+def _spans(text: str, framed: str, n_turns: int) -> list[Span]:
     """Where what was written stands in the chat, by its frames in the other rendering of it.
 
     There the template could not trim it, so its own text before is looked for, then the turn's,
     each with or without white space at its ends. What it rewrites is the template's.
     """
-    spans, at, done = [], 0, 0
+    spans, at, done, last = [], 0, 0, -1
     for found in FRAMES.finditer(framed):
+        if not last < (number := int(found[1])) < n_turns:
+            continue  # a template may write anything
+        last = number
         before, written = STRAY.sub("", framed[done : found.start()]), found[2]
         done = found.end()
         trimmed = rf"{re.escape(before.rstrip())}\s*({re.escape(written.strip())})"
         for pattern in (f"{re.escape(before)}({re.escape(written)})", trimmed):
             if there := re.compile(pattern).match(text, at):
-                spans.append(Span(*there.span(1), int(found[1])))
+                spans.append(Span(*there.span(1), number))
                 at = there.end()
                 break
     return spans
-
-
-def _turn_at(spans: Iterable[Span], place: int) -> int | None:
-    return next((one.turn for one in spans if one.start <= place < one.end), None)
 
 
 def _pieces(text: str, added: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -20,7 +20,6 @@ from jinja2.utils import Namespace
 
 SECONDS, BYTES = 2, 256 << 20
 MOST = 100_000  # characters of a rendered chat
-REASON = 300  # characters of what a template says
 DAY = datetime(2026, 1, 1)
 BEGIN, END = "\U000f0000", "\U000f0001"  # around what only looks like a control token
 OPEN, CLOSE = "\U000f0002", "\U000f0003"  # around what a person wrote, with the number of its turn
@@ -126,10 +125,8 @@ def _rendered(said: Mapping[str, Any]) -> dict[str, str]:
             raise TemplateError(f"it writes {len(text):,} characters, more than {MOST:,}")
         return text
 
-    plain = [compile(f"[{BEGIN}{END}]").sub("", text) for text in said["texts"]]
-    bare = [compile(f"[{OPEN}{CLOSE}]").sub("", text) for text in plain]
-    framed = [f"{OPEN}{i}{OPEN}{text}{CLOSE}" for i, text in enumerate(bare)]
-    marked = [control.sub(f"{BEGIN}\\g<0>{END}", text) for text in plain]
+    framed = [f"{OPEN}{i}{OPEN}{text}{CLOSE}" for i, text in enumerate(said["texts"])]
+    marked = [control.sub(f"{BEGIN}\\g<0>{END}", text) for text in said["texts"]]
     return {"text": render(marked), "framed": render(framed)}
 
 
@@ -145,7 +142,7 @@ def main() -> None:
     except MemoryError:
         answer = {"error": f"it takes more than {BYTES >> 20} MB"}
     except Exception as error:
-        answer = {"error": f"{error}"[:REASON] or type(error).__name__}
+        answer = {"error": str(error) or type(error).__name__}
     json.dump(answer, sys.stdout)
 
 

@@ -173,7 +173,7 @@ class Cell:
 
 
 def _check(cell: Cell) -> None:
-    of, keys = cell.of, [key for key in (cell.key, cell.other) if key is not None]
+    of, keys = cell.of, [cell.key, *([] if cell.other is None else [cell.other])]
     n_queries, n_keys = of.record.mask_of(of.head).shape
     check_number("query", of.query, n_queries)
     for key in keys:

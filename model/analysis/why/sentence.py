@@ -6,6 +6,7 @@ import numpy as np
 
 from model.analysis.why.reasons import SIDES, Cell
 from model.analysis.writers import Writer
+from model.lines import quoted
 from model.names import head_name
 
 STANDS_OUT = 0.3  # of the score: from here on a pair of words is named
@@ -16,6 +17,8 @@ SPACE = "␣"  # of a token that is nothing else
 
 def sentence(cell: Cell) -> str:
     """What kind of look it is, which words or writers make it, and what is left without them."""
+    if not round(cell.score, 1):
+        return f"{looks(cell)} Nothing sets its score apart."
     if not (_is_look(cell) and cell.score > 0):
         return f"{looks(cell)} {_compared(cell)}"
     return f"{looks(cell)}{_rather(cell)} What counts most is {SAID[cell.kind](cell)}"
@@ -210,7 +213,7 @@ def _short(cell: Cell, writer: Writer, side: int) -> str:
 def token(cell: Cell, stream: str, at: int) -> str:
     """A token in quotes, with its number where there are several such; a patch by its place."""
     of = cell.reasons.trace.stream(stream)
-    labels = [label.strip() or SPACE for label in of.labels]
+    labels = [quoted(label) or SPACE for label in of.labels]
     number = f" ({at})" if labels.count(labels[at]) > 1 else ""
     return f"patch {labels[at]}" if of.kind == "patches" else f"“{labels[at]}”{number}"
 

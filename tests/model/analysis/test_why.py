@@ -251,6 +251,21 @@ def test_the_sentence_says_where_else_it_might_look_and_where_it_hardly_does(
     assert f"by {-low.score:.1f}; what lowers it most is {KINDS_SAID[most]} (−" in said
 
 
+def test_a_row_without_a_difference_has_no_reason(induction: checkpoint.Checkpoint) -> None:
+    blind = deepcopy(induction.model)
+    for parameter in blind.get_submodule("blocks.1.attn.q_proj").parameters():
+        parameter.data.zero_()
+    said = sentence(asked(blind, letters(1)).cell(0, 7, 3))
+    assert said.endswith(", with weight 0.12. Nothing sets its score apart.")
+
+
+def test_a_label_in_the_sentence_cannot_turn_it(induction: checkpoint.Checkpoint) -> None:
+    ids = letters(1)
+    trace = capture(induction.model, ids, ["\u202e" if i == ids[7] else "a" for i in ids])
+    why = reasons(trace, induction.model, Site("decoder", "self", 1))
+    assert "\u202e" not in sentence(why.cell(0, 18, 7))
+
+
 def test_where_heads_wrote_for_each_other_one_of_them_is_named_first(
     induction: checkpoint.Checkpoint,
 ) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -129,16 +129,25 @@ HOSTILE = {
     "is no template": "{% for m in messages %}",
     "refuses": "{{ raise_exception('no\nroles ' + 'x' * 999) }}",
     "has no such filter": "{{ messages | nothing }}",
+    "writes nothing": "{# of this chat #}",
+    "breaks a character": "{{ '\\ud800' }}",
 }
 
 
 @pytest.mark.parametrize("template", HOSTILE)
 def test_a_hostile_template_is_one_line(template: str) -> None:
     tokenizer = _adopted(_own(HOSTILE[template]))
-    with pytest.raises(ValueError, match=r"^its chat template ") as told:
+    with pytest.raises(ValueError, match=r"^(its chat template|character 0 of the text) ") as told:
         tokenizer.chat([Turn("user", "the ball")])
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 400
+
+
+@pytest.mark.parametrize("number", [0, 7, 99999999])
+def test_a_template_that_writes_frames_of_its_own_is_what_it_is(number: int) -> None:
+    frames = f"\U000f0002{number}\U000f0002the\U000f0003" * 3
+    read = _adopted(_own(f"{{{{ messages[0].content }}}}{frames}")).chat([Turn("user", "ball")])
+    assert read.turns.count(0) == len(tokens().encode("ball"))
 
 
 def test_a_template_sees_no_environment_and_always_the_same_day() -> None:
@@ -152,8 +161,11 @@ def test_a_template_sees_no_environment_and_always_the_same_day() -> None:
     ("turns", "line"),
     [
         ([], "the chat has no turn; give what the user says"),
-        ([Turn("wizard", "the")], "turn 0, of 'wizard', is none; give a text of one of system,"),
+        ([Turn("wizard", "the")], "turn 0 is of 'wizard'; give one of system, user, assistant"),
         ([Turn("user", "a"), Turn("assistant", " ")], "turn 1, of the assistant, is empty; write"),
+        ([Turn("user", cast("str", None))], "what the user says in turn 0 is a NoneType, no text"),
+        ([Turn("user", "a\U000f0000")], "turn 0 has the character U+F0000, which marks control"),
+        ([Turn("user", "a\ud800")], "character 1 of the text is not valid Unicode"),
     ],
 )
 def test_a_chat_that_is_none_is_one_line(turns: list[Turn], line: str) -> None:
@@ -189,7 +201,8 @@ def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(chatting: Any) -> No
     long = [("user", "the ball " * 9), ("assistant", "a"), ("user", "the dog")]
     turns = [{"role": role, "content": content} for role, content in long]
     with pytest.raises(
-        ValueError, match=r"the chat has \d+ tokens, and 64 fit; leave out turns 0, 1$"
+        ValueError,
+        match=r"the chat has \d+ tokens, and 64 fit; leave out the first 2 of user and assistant$",
     ):
         chatting.chat(turns)
     with pytest.raises(ValueError, match=r"and 64 fit; shorten turn 0, which has \d+$"):
@@ -199,6 +212,8 @@ def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(chatting: Any) -> No
 def test_who_has_no_template_says_so() -> None:
     with pytest.raises(ValueError, match="stories has no chat template; give it a text"):
         hl.open("stories", device="cpu").chat("the ball")
+    with pytest.raises(ValueError, match="'tools' of a turn is not read here; give role and"):
+        turns_of([{"role": "user", "content": "a", "tools": "b"}])
     strange_ones: list[Any] = [5, [5], [{"role": "user"}]]
     for strange in strange_ones:
         with pytest.raises(ValueError, match="this is no chat; give what the user says"):

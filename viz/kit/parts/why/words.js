@@ -91,6 +91,7 @@ export function countsMost(ofKinds) {
 export function comparedWith({ labels, kinds }, ofKinds, other) {
   const [score, most] = [ofKinds.reduce((a, b) => a + b), countsMost(ofKinds)];
   const { says } = kinds[most];
+  if (tenths(score) === "0") return ["Nothing sets its score apart."];
   return [
     `Its score is ${score > 0 ? "higher" : "lower"} than `,
     ...(other === null
