@@ -31,8 +31,10 @@ def stands(page: Page, state: str) -> None:
 
 
 def press(page: Page, label: str) -> None:
-    """Press one of the buttons of the training, once what changed has been drawn."""
-    settle(page)
+    """Press one of the buttons of the training.
+
+    Nobody waits until nothing is under way: of a training that runs more comes each second.
+    """
     page.get_by_role("button", name=label, exact=True).click()
 
 
