@@ -1,6 +1,7 @@
 """What the commands share: the model to open, one line for an error, a bar, a last line of JSON."""
 
 import json
+import os
 import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -62,7 +63,7 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
 
     A ValueError, and a file or memory that is not to be had, becomes one line on standard error and
     exit code 2. A signal that stops the command gives 128 and its number, as in a shell: 130 for
-    Ctrl-C, 143 for a plain `kill`.
+    Ctrl-C, 141 where nobody reads on, 143 for a plain `kill`.
     """
     parser = _Parser(
         prog=f"python -m model {name}",
@@ -83,7 +84,11 @@ def run(command: Command, words: Sequence[str], name: str, about: About) -> None
         except KeyboardInterrupt:
             sys.exit(130)
         line = json.dumps(finite(answer.fields), ensure_ascii=False, allow_nan=False)
-        print(answer.text or json_line(line), flush=True)
+        try:
+            print(answer.text or json_line(line), flush=True)
+        except BrokenPipeError:  # whoever reads has enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for Python's own flush
+            sys.exit(128 + 13)  # SIGPIPE, which Windows has not
     if answer.exit_code:
         sys.exit(answer.exit_code)
 

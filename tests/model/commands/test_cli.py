@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import signal
 import sys
 from argparse import Namespace
@@ -47,6 +48,17 @@ def test_an_interrupted_command_says_nothing(capsys: pytest.CaptureFixture[str])
 
     assert run(interrupt) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_answer_that_nobody_reads_to_its_end_says_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert run(lambda arguments: cli.Answer({"a": 1})) == 141
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
