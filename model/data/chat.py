@@ -132,12 +132,14 @@ def refuse_longer(read: ReadChat, turns: Sequence[Turn], most: int) -> None:
     fits = (
         number
         for number in own
-        if turns[number].role == "user" and n - begins[number] + begins[own[0]] <= most
+        if turns[number].role == "user"
+        and counts[number]
+        and n - begins[number] + begins[own[0]] <= most
     )
     kept, longest = next(fits, None), max(range(len(turns)), key=counts.__getitem__)
     if kept is not None:
         remedy = f"leave out the first {own.index(kept)} of user and assistant"
-    elif counts[longest] > n - most:
+    elif n - sum(counts) < most:
         remedy = f"shorten turn {longest}, which has {counts[longest]:,}"
     else:
         remedy = f"its template alone writes {n - sum(counts):,}"

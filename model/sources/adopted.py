@@ -126,9 +126,10 @@ class Adopted:
         return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
-        """Capture one text, in which tokens may be hidden, or a picture, (S, S) from 0 to 1.
+        """Capture a text, in which tokens may be hidden, a chat, or a picture, (S, S) from 0 to 1.
 
-        What is beyond the context is cut; a picture is enlarged to as many pixels as are taken.
+        What of a text is beyond the context is cut, a chat is refused then; a picture is enlarged
+        to as many pixels as are taken.
 
         Of a source the target is what the model writes, the most likely token but for the rules
         of its folder, or what is fed in. mask: (T, T) bool, taken instead of the model's own.

@@ -12,7 +12,7 @@ import torch
 import headlight as hl
 from headlight.opened import Model
 from model.adopted.tokenizer import AdoptedTokenizer
-from model.data.chat import turns_of
+from model.data.chat import template_of, turns_of
 from model.decoding.filters import GREEDY
 from model.decoding.sampling import generate
 from model.given import Turn
@@ -207,6 +207,9 @@ def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(chatting: Any) -> No
         chatting.chat(turns)
     with pytest.raises(ValueError, match=r"and 64 fit; shorten turn 0, which has \d+$"):
         chatting.chat("the ball " * 99)
+    chatting.opened.tokenizer.template = template_of(_own("the ball " * 99))
+    with pytest.raises(ValueError, match=r"and 64 fit; its template alone writes \d\d+$"):
+        chatting.chat("a")
 
 
 def test_who_has_no_template_says_so() -> None:
