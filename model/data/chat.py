@@ -178,15 +178,14 @@ def _rendered(template: ChatTemplate, turns: tuple[Turn, ...]) -> tuple[str, str
         "asks": turns[-1].role != "assistant",
     }
     command = [sys.executable, "-I", str(PROGRAM)]
-    too_long = f"its chat template does not end within {SECONDS} seconds"
     try:
         done = subprocess.run(  # noqa: S603  our own program; the template only goes to its input
             command, input=json.dumps(said).encode(), capture_output=True, timeout=PATIENCE, env={}
         )
     except subprocess.TimeoutExpired:
-        raise ValueError(too_long) from None
+        raise ValueError(f"its chat template was not rendered in {PATIENCE} seconds") from None
     if done.returncode < 0:
-        raise ValueError(too_long)
+        raise ValueError(f"its chat template does not end within {SECONDS} seconds of computing")
     answer = json.loads(done.stdout) if not done.returncode else {"error": "it was ended"}
     if "error" in answer:
         reason = quoted(answer["error"], REASON)

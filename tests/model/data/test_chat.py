@@ -115,8 +115,8 @@ def test_who_wrote_each_token(template: str, chat: int, said: list[str]) -> None
     assert set(read.ids) & tokenizer.special_ids <= set(template_s), "a turn has special tokens"
 
 
+ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
 HOSTILE = {
-    "never ends": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
     "has a large constant": "{{ 'a' * 10**10 }}",
     "grows": "{% set ns = namespace(x='a' * 9) %}{% for i in range(99) %}"
     "{% set ns.x = ns.x + ns.x %}{% endfor %}",
@@ -143,10 +143,18 @@ def test_a_hostile_template_is_one_line(template: str) -> None:
     assert len(str(told.value)) < 400
 
 
+def test_its_time_is_that_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.data.chat.PATIENCE", 300)  # of a machine that does much else
+    with pytest.raises(ValueError, match="does not end within 2 seconds of computing"):
+        _adopted(_own(ENDLESS)).chat([Turn("user", "the ball")])
+
+
 @pytest.mark.parametrize("number", [0, 7, 99999999])
-def test_a_template_that_writes_frames_of_its_own_is_what_it_is(number: int) -> None:
-    frames = f"\U000f0002{number}\U000f0002the\U000f0003" * 3
-    read = _adopted(_own(f"{{{{ messages[0].content }}}}{frames}")).chat([Turn("user", "ball")])
+def test_a_template_that_writes_frames_of_its_own_says_no_turn_by_them(number: int) -> None:
+    frames = f"\n\U000f0002{number}\U000f0002the\U000f0003" * 3
+    where = "{% if '\U000f0002' in messages[0].content %}"
+    source = f"{{{{ messages[0].content }}}}{where}{frames}{{% else %}}\nthe\nthe\nthe{{% endif %}}"
+    read = _adopted(_own(source)).chat([Turn("user", "ball")])
     assert read.turns.count(0) == len(tokens().encode("ball"))
 
 

@@ -1,5 +1,6 @@
 """Why a head looks there: what is shown, and the row without what a hand took away."""
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -132,6 +133,15 @@ def scheme_cell(scheme: str, key: int = TOM) -> Cell:
     loaded = scheme_model(scheme)
     trace = trace_of(loaded, "Tom saw a dog. Tom saw")
     return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, key)
+
+
+@cache
+def blind_cell() -> Cell:
+    """A cell of a head whose queries are all alike, and nothing."""
+    loaded = deepcopy(scheme_model("rope"))
+    loaded.model.get_submodule("blocks.1.attn.q_proj").weight.data.zero_()
+    trace = loaded.trace("Tom saw a dog. Tom saw").trace
+    return reasons(trace, loaded.model, trace.attention[1].site).cell(1, SAW, TOM)
 
 
 def with_bias() -> dict[str, Any]:
@@ -274,6 +284,11 @@ WHY = {
         compare(FIRST_SAW),
         lambda: {**sums(), "says": said_here(None, "the mean of the keys it may attend to")},
         lambda: {"other": None},
+    ),
+    "why: between equal scores nothing counts": Row(
+        part(lambda: why_part(blind_cell())),
+        compare(FIRST_SAW),
+        lambda: {"says": f"{looks(blind_cell())} Nothing sets its score apart."},
     ),
     "why: a soft cap and a sink": Row(
         part(made.why, softcap=2.0, sink=0.5),
