@@ -5,6 +5,10 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+# Given as plain values, which caches can compare: ids, of a translation two rows of them, or the
+# bytes of float32 pixels.
+Ids = tuple[int, ...]
+
 
 class Blanked(NamedTuple):
     """A text some of whose tokens, by their places, are hidden behind [MASK]."""
@@ -28,17 +32,31 @@ class Turn(NamedTuple):
 
 
 class Chat(NamedTuple):
-    """A chat, which a model reads by its own template; an answer is asked for unless it has it."""
+    """A chat, which a model reads by its own template; an answer is asked for unless it has it.
+
+    answer: ids of one that has begun.
+    """
 
     turns: tuple[Turn, ...]
+    answer: Ids = ()
 
 
-Given = str | Blanked | Translation | Chat | np.ndarray  # a picture is (S, S) from 0 to 1
+class Markup(NamedTuple):
+    """A text whose special tokens, written out as in `<|im_start|>`, are read as such."""
 
-# Given as plain values, which caches can compare: ids, of a translation two rows of them, or the
-# bytes of float32 pixels.
-Ids = tuple[int, ...]
+    text: str
+
+
+Typed = str | Markup | Chat
+Given = Typed | Blanked | Translation | np.ndarray  # a picture is (S, S) from 0 to 1
 Input = Ids | tuple[Ids, ...] | bytes
+
+
+def words_of(given: Typed) -> str:
+    """Its words alone, as any model reads them; of a chat what was said last."""
+    if isinstance(given, Chat):
+        return given.turns[-1].text
+    return given.text if isinstance(given, Markup) else given
 
 
 def as_given(given: Input) -> np.ndarray | tuple[np.ndarray, ...]:

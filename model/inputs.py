@@ -10,7 +10,7 @@ from model.architectures.encoder_decoder import EncoderDecoderTransformer
 from model.config import BlockConfig, VisionConfig
 from model.data.tokenizer import MASK, START_OF_TEXT, Tokenizer
 from model.decoding.translation import Way, write
-from model.given import Blanked, Translation
+from model.given import Blanked, Translation, Typed
 
 SAMPLE = "Once upon a time, there was a little"
 
@@ -43,16 +43,16 @@ class Input:
     sample: Callable[[Any, Any], dict[str, list[Any]]]
 
 
-def _text(model: Any, tokenizer: Tokenizer, text: str) -> Prepared:  # noqa: ANN401
+def _text(model: Any, tokenizer: Tokenizer, text: Typed) -> Prepared:  # noqa: ANN401
     ids = _ids_of(tokenizer, text)
     kept = ids[: model.config.max_seq_len]
     arguments = (kept, tokenizer.labels(text, kept))
     return Prepared(arguments, len(ids) - len(kept), tokenizer.reads(text))
 
 
-def _with_blanks(model: Any, tokenizer: Tokenizer, given: str | Blanked) -> Prepared:  # noqa: ANN401
+def _with_blanks(model: Any, tokenizer: Tokenizer, given: Typed | Blanked) -> Prepared:  # noqa: ANN401
     """A text, in which tokens may be hidden; ValueError for one that is not there."""
-    if isinstance(given, str):
+    if not isinstance(given, Blanked):
         return _text(model, tokenizer, given)
     (ids, _), n_cut, reads = _text(model, tokenizer, given.text)
     hidden = blanked_ids(tokenizer, ids, given.blanks)
@@ -148,7 +148,7 @@ def _picture_sample(config: VisionConfig, tokenizer: None) -> dict[str, list[Any
     return {"images": [np.round(np.clip(1 - 2 * distance, 0, 1), 3).tolist()]}
 
 
-def _ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
+def _ids_of(tokenizer: Tokenizer, text: Typed) -> list[int]:
     ids = tokenizer.encode(text)
     if not ids:
         raise ValueError("the text is empty; give a sentence of at least one token")

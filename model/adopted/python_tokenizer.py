@@ -6,6 +6,7 @@ from typing import Any
 from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.pieces import END_OF_WORD
 from model.data.tokenizer import END_OF_TEXT, Merges, checked, one_line_faults
+from model.given import Chat, Markup, Typed, words_of
 
 GOES_ON = "@@"  # how some vocabularies mark that a word goes on
 
@@ -34,9 +35,11 @@ class PythonTokenizer(AdoptedTokenizer):
         """See `Tokenizer`; how it cuts a text is its own code."""
         return None
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, given: Typed) -> list[int]:
         """See `AdoptedTokenizer`."""
-        return self._of_model(self._ids(text))
+        if isinstance(given, Chat):
+            self._reads_with(given)  # refuses it
+        return self._of_model(self._ids(words_of(given), is_markup=isinstance(given, Markup)))
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """See `AdoptedTokenizer`."""
@@ -45,18 +48,19 @@ class PythonTokenizer(AdoptedTokenizer):
         cut = [row[i : i + step] for row in rows for i in range(0, len(row), max(step, 1))]
         return [self._of_model(put_around(part)) for part in cut]
 
-    def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
+    def pre_tokens(self, given: Typed) -> list[tuple[int, ...]]:
         """See `Tokenizer`; each token stands alone."""
-        return [(i,) for i in self.encode(text)]
+        return [(i,) for i in self.encode(given)]
 
-    def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
+    def labels(self, given: Typed, ids: Sequence[int]) -> tuple[str, ...]:
         """See `Tokenizer`."""
         return self.token_strings(ids)
 
-    def reads(self, text: str) -> str | None:
+    def reads(self, given: Typed) -> str | None:
         """See `Tokenizer`; white space aside, of which little is known."""
+        text = words_of(given)
         unknown = self._own.unk_token_id
-        ids = [i for i in self.encode(text) if i == unknown or i not in self.special_ids]
+        ids = [i for i in self.encode(given) if i == unknown or i not in self.special_ids]
         decoded = self.decode(ids)
         return None if "".join(decoded.split()) == "".join(text.split()) else decoded
 
@@ -71,9 +75,12 @@ class PythonTokenizer(AdoptedTokenizer):
         before, after = map(self.decode, known)
         return after[len(before) :]
 
-    def _ids(self, text: str, with_specials: bool = True) -> list[int]:
-        """Ids as transformers gives them; where some letters spell a special token, as letters."""
-        spells = any(name in text for name in self._own.all_special_tokens)
+    def _ids(self, text: str, with_specials: bool = True, *, is_markup: bool = False) -> list[int]:
+        """Ids as transformers gives them; letters that spell a special token, as letters.
+
+        Not in markup.
+        """
+        spells = any(name in text for name in self._own.all_special_tokens) and not is_markup
         options = {"add_special_tokens": with_specials, "split_special_tokens": spells}
         with one_line_faults():
             return self._own(checked(text), **options, verbose=False)["input_ids"]

@@ -1,7 +1,6 @@
 """The tokenizer that a folder of transformers brings, called as transformers calls it."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -12,14 +11,17 @@ from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, names
 from model.data.tokenizer import (
     END_OF_TEXT,
     MASK,
+    NO_TEMPLATE,
     PADDING,
     START_OF_TEXT,
     Merges,
     Tokenizer,
     checked,
+    grouped,
     one_line_faults,
+    words_in,
 )
-from model.given import Turn
+from model.given import Chat, Typed, words_of
 
 NONE = -1  # an id that no token has
 
@@ -98,10 +100,13 @@ class AdoptedTokenizer(Tokenizer):
         is_unused = self._has_row(token_id) and self._spelled(token_id) is None
         return f"⟨unused {token_id}⟩" if is_unused else super()._piece(token_id)
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of a text, with the special tokens around it."""
+    def encode(self, given: Typed) -> list[int]:
+        """Ids of a text, with the special tokens around it, or of a chat with its answer so far."""
+        if isinstance(given, Chat):
+            return [*self.chat(given).ids, *given.answer]
+        backend = self._reads_with(given)
         with one_line_faults():
-            return self._of_model(self.backend.encode(checked(text)).ids)
+            return self._of_model(backend.encode(checked(words_of(given))).ids)
 
     def _of_model(self, ids: list[Any]) -> list[int]:
         """ids; ValueError for none, and for one that the model has no row for."""
@@ -117,19 +122,24 @@ class AdoptedTokenizer(Tokenizer):
             )
         return ids
 
-    def chat(self, turns: Sequence[Turn]) -> ReadChat:
-        """A chat by the model's own template; ValueError where it has none, or that refuses."""
+    def chat(self, given: Chat) -> ReadChat:
+        """A chat by the model's own template; ValueError where it has none, or that refuses.
+
+        Its answer is not part of that.
+        """
         if self.template is None:
-            raise ValueError("this model has no chat template: it reads a text as it is")
+            raise ValueError(NO_TEMPLATE)
+        if given.answer and given.turns[-1].role == "assistant":
+            raise ValueError("the assistant has the last word in this chat; no answer can begin")
+        if strange := [i for i in given.answer if not 0 <= i < self._n_ids]:
+            raise ValueError(
+                f"token {strange[0]} of the answer is not among the {self._n_ids:,} of the "
+                f"vocabulary; give 0 to {self._n_ids - 1:,}"
+            )
         with one_line_faults():
-            read = read_chat(self.template, turns, self._reading, self.backend)
+            read = read_chat(self.template, given.turns, self._reading, self.backend)
         self._of_model(read.ids)
         return read
-
-    @cached_property
-    def _reading(self) -> tokenizers.Tokenizer:
-        """Another one like `backend`, which reads markup as the special token it names."""
-        return tokenizers.Tokenizer.from_str(self.backend.to_str())
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """See `Tokenizer`; each with special tokens around it, and of one document."""
@@ -141,27 +151,30 @@ class AdoptedTokenizer(Tokenizer):
             encodings = cutting.encode_batch(documents)
         return [self._of_model(part.ids) for one in encodings for part in (one, *one.overflowing)]
 
-    def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
-        """See `Tokenizer`; each special token stands alone."""
+    def pre_tokens(self, given: Typed) -> list[tuple[int, ...]]:
+        """See `Tokenizer`; each special token stands alone, and so do those of an answer."""
+        if isinstance(given, Chat):
+            read = self.chat(given)
+            return [*grouped(read.words, read.ids), *((i,) for i in given.answer)]
+        backend = self._reads_with(given)
         with one_line_faults():
-            encoding = self.backend.encode(text)
-        words = enumerate(zip(encoding.word_ids, encoding.ids, strict=True))
-        alone = ((-1 - place if word is None else word, i) for place, (word, i) in words)
-        return [tuple(i for _, i in same) for _, same in groupby(alone, lambda pair: pair[0])]
+            encoding = backend.encode(words_of(given))
+        return grouped(words_in(encoding), encoding.ids)
 
-    def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
+    def labels(self, given: Typed, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id stands for, as the person wrote it, with the space before a word.
 
         Special tokens go by their names, and so do tokens that share a character, as 😀·2/4.
         """
-        if self.is_byte_level:
+        if self.is_byte_level or isinstance(given, Chat):
             return self.token_strings(ids)
+        backend, text = self._reads_with(given), words_of(given)
         with one_line_faults():
-            encoding = self.backend.encode(text)
+            encoding = backend.encode(text)
         if encoding.ids[: len(ids)] != list(ids):  # some of them were hidden
             return tuple(
                 self._piece(i) if i in self._added else label
-                for i, label in zip(ids, self.labels(text, encoding.ids[: len(ids)]), strict=False)
+                for i, label in zip(ids, self.labels(given, encoding.ids[: len(ids)]), strict=False)
             )
         labels: list[str] = []
         done = 0  # of the text
@@ -173,11 +186,21 @@ class AdoptedTokenizer(Tokenizer):
             labels.extend((f"{before}{first}" if is_spaced else first, *others))
         return tuple(labels[: len(ids)])
 
-    def reads(self, text: str) -> str | None:
+    def full_text(self, given: Typed) -> str:
+        """See `Tokenizer`; with the answer so far."""
+        if not isinstance(given, Chat):
+            return super().full_text(given)
+        read = self.chat(given)
+        return read.text + self.continuation(read.ids, given.answer)
+
+    def reads(self, given: Typed) -> str | None:
         """See `Tokenizer`: what its normalizer makes of it, with [UNK] for what has no token.
 
         Bytes without a token are lost where there is no [UNK].
         """
+        if not isinstance(given, str):
+            return None  # what is read of it stands in its tokens
+        text = given
         name = getattr(self.backend.model, "unk_token", None)
         parts = self._known_parts(text, name)
         read = (name or "").join(map(self.normalized, parts)).replace("▁", " ")

@@ -6,6 +6,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from model.data.tokenizer import Merges, Tokenizer
+from model.given import Typed
 
 
 class Rule(NamedTuple):
@@ -44,9 +45,9 @@ PreToken = tuple[Node, ...]  # its tokens; merges never cross the border of a pr
 
 
 def merge_forest(
-    tokenizer: Tokenizer, merges: Merges | None, text: str, most: int | None = None
+    tokenizer: Tokenizer, merges: Merges | None, given: Typed, most: int | None = None
 ) -> tuple[PreToken, ...]:
-    """The tokens of a text as trees, by pre-token; at most the first `most` tokens.
+    """The tokens of what is given as trees, by pre-token; at most the first `most` tokens.
 
     Without merges each token is a leaf. So is a token that no merge made, such as an added one;
     one that the tokenizer puts around a text has no bytes of it.
@@ -54,7 +55,7 @@ def merge_forest(
     """
     table = None if merges is None else rules_of(merges)
     room, forest = most, []
-    for ids in tokenizer.pre_tokens(text):
+    for ids in tokenizer.pre_tokens(given):
         if room is not None and room <= 0:
             break
         tokens = _trees(tokenizer, merges, table, ids)[:room]

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer
 
 from model.data.chat_program import BEGIN, CLOSE, END, OPEN, SECONDS
-from model.data.tokenizer import checked
-from model.given import Turn
+from model.data.tokenizer import checked, words_in
+from model.given import Chat, Turn
 from model.lines import quoted
 
 PROGRAM = Path(__file__).with_name("chat_program.py")
@@ -29,10 +29,15 @@ FRAMES = re.compile(f"{OPEN}(\\d{{1,5}}){OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
 
 
 class ReadChat(NamedTuple):
-    """A chat as ids, and of each the number of the turn that says it; None: the template's own."""
+    """A chat as ids, and of each the number of the turn that says it; None: the template's own.
+
+    `words` says which are of one pre-token, `text` is all that the template wrote.
+    """
 
     ids: list[int]
     turns: tuple[int | None, ...]
+    words: tuple[tuple[int, int], ...]
+    text: str
 
 
 class Span(NamedTuple):
@@ -95,37 +100,42 @@ def read_chat(
     is no turn, or the template refuses.
     """
     _refuse_strange(turns)
-    text, framed = _rendered(template, tuple(turns))
-    spans = _spans(MARKS.sub("", text), framed, len(turns))
+    marked, framed = _rendered(template, tuple(turns))
+    text = MARKS.sub("", marked)
+    spans = _spans(text, framed, len(turns))
     starts = [one.start for one in spans]
-    ids, said, done = [], [], 0
-    for piece, is_text in _pieces(text, [token for token, _ in template.added]):
-        new, ends = _encoded(as_text if is_text else reading, piece, is_first=not done)
+    ids, said, words, done = [], [], [], 0
+    for piece, is_text in _pieces(marked, [token for token, _ in template.added]):
+        new, ends, own = _encoded(as_text if is_text else reading, piece, is_first=not done)
         if is_text and reading.token_to_id(piece) in new:
             raise ValueError(f"{quoted(piece)!r} cannot be read as text; leave it out of the chat")
         ids += new
+        words += [(done, word) for word in own]
         for place in (done + max(0, end - 1) for end in ends):
             at = bisect(starts, place) - 1
             said.append(spans[at].turn if at >= 0 and place < spans[at].end else None)
         done += len(piece)
     if not ids:
         raise ValueError("its chat template writes nothing of this chat")
-    return ReadChat(ids, tuple(said))
+    return ReadChat(ids, tuple(said), tuple(words), text)
 
 
-def roles_of(read: ReadChat, turns: Sequence[Turn]) -> tuple[str, ...]:
-    """Who wrote each token: a role, or "template"."""
-    return tuple(TEMPLATE if turn is None else turns[turn].role for turn in read.turns)
+def roles_of(read: ReadChat, chat: Chat) -> tuple[str, ...]:
+    """Who wrote each token: a role, or "template"; a begun answer is the assistant's."""
+    said = (TEMPLATE if turn is None else chat.turns[turn].role for turn in read.turns)
+    return (*said, *("assistant" for _ in chat.answer))
 
 
-def refuse_longer(read: ReadChat, turns: Sequence[Turn], most: int) -> None:
+def refuse_longer(read: ReadChat, chat: Chat, most: int) -> None:
     """ValueError where a chat has more than `most` tokens: it says which turns have to go.
 
     The first ones of user and assistant, with what the template writes around them.
     """
-    n = len(read.ids)
+    n, turns = len(read.ids) + len(chat.answer), chat.turns
     if n <= most:
         return
+    if len(read.ids) <= most:
+        raise ValueError(f"chat and answer have {n:,} tokens, and {most:,} fit; begin a new answer")
     counts = [read.turns.count(number) for number in range(len(turns))]
     begins = [read.turns.index(x) if counts[x] else n for x in range(len(turns))]
     own = [number for number, turn in enumerate(turns) if turn.role != "system"]
@@ -223,8 +233,10 @@ def _pieces(text: str, added: Sequence[str]) -> Iterator[tuple[str, bool]]:
     return ((piece, bool(i % 2)) for i, piece in enumerate(cut) if piece)
 
 
-def _encoded(backend: Tokenizer, piece: str, *, is_first: bool) -> tuple[list[int], list[int]]:
-    """Ids of a piece and where each ends in it, as `encode_marked_chat` of transformers has them.
+def _encoded(
+    backend: Tokenizer, piece: str, *, is_first: bool
+) -> tuple[list[int], list[int], list[int]]:
+    """Ids of a piece, as `encode_marked_chat` of transformers has them; their ends, and words.
 
     One that is not the first is encoded after a new line, so that no space is put before it.
     """
@@ -233,4 +245,5 @@ def _encoded(backend: Tokenizer, piece: str, *, is_first: bool) -> tuple[list[in
     if encoding.ids[: len(before)] != before:
         line, before, encoding = "", [], encode(piece)
     ends = [max(0, end - len(line)) for _, end in encoding.offsets]
-    return encoding.ids[len(before) :], ends[len(before) :]
+    ids, ends, words = (row[len(before) :] for row in (encoding.ids, ends, words_in(encoding)))
+    return ids, ends, words

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, groupby, islice
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 from model.data.faithful import refuse_unfaithful
 from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, strings_of_bytes
 from model.files import LARGEST_TOKENIZER, read_text
+from model.given import Chat, Markup, Typed, words_of
 from model.lines import quoted, spelled
 
 END_OF_TEXT = "<|endoftext|>"
 # Those that only some models need; no text becomes one of them either.
 START_OF_TEXT, PADDING, MASK = "<|startoftext|>", "<|padding|>", "[MASK]"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+NO_TEMPLATE = "this model has no chat template: it reads a text as it is"
 
 # GPT-2's split into words, but a run of line breaks stays one piece and digits stand alone. The
 # time that merges take grows with the square of a word's length, so no word is longer than 1,000.
@@ -91,20 +94,34 @@ class Tokenizer:
         backend.add_special_tokens(list(specials))
         return Tokenizer(backend)
 
-    def encode(self, text: str) -> list[int]:
-        """Ids of a text, every character of it taken literally."""
-        return self._encode_start(checked(text)).ids
+    @cached_property
+    def _reading(self) -> tokenizers.Tokenizer:
+        """Another one like `backend`, which reads markup as the special token it names."""
+        return tokenizers.Tokenizer.from_str(self.backend.to_str())
+
+    def _reads_with(self, given: Typed) -> tokenizers.Tokenizer:
+        """What reads a text or markup; ValueError for a chat."""
+        if isinstance(given, Chat):
+            raise ValueError(NO_TEMPLATE)
+        return self._reading if isinstance(given, Markup) else self.backend
+
+    def spelled_specials(self, text: str) -> list[str]:
+        """Special tokens that a text spells, each once; they are text, unless it is `Markup`."""
+        return [self._added[i] for i in sorted(self.special_ids) if self._added[i] in text]
+
+    def encode(self, given: Typed) -> list[int]:
+        """Ids of a text, every character of it taken literally, or of markup."""
+        return self._encode_start(checked(words_of(given)), self._reads_with(given)).ids
 
     def windows(self, text: str, size: int) -> list[list[int]]:
         """The ids of a text file, cut into windows that do not overlap."""
         ids = self.encode_documents(text)
         return [ids[start : start + size] for start in range(0, len(ids), size)]
 
-    def pre_tokens(self, text: str) -> list[tuple[int, ...]]:
+    def pre_tokens(self, given: Typed) -> list[tuple[int, ...]]:
         """The ids `encode` gives, grouped by the pre-tokens the text is first split into."""
-        encoding = self._encode_start(checked(text))
-        pairs = zip(encoding.word_ids, encoding.ids, strict=True)
-        return [tuple(i for _, i in group) for _, group in groupby(pairs, lambda pair: pair[0])]
+        encoding = self._encode_start(checked(words_of(given)), self._reads_with(given))
+        return grouped(words_in(encoding), encoding.ids)
 
     def encode_documents(self, text: str) -> list[int]:
         """Ids of a text file in which `<|endoftext|>` separates documents."""
@@ -116,19 +133,23 @@ class Tokenizer:
             if number:
                 yield self.end_id
             pieces = _pieces(document)
-            yield from self._encode_start(next(pieces, "")).ids
+            yield from self._encode_start(next(pieces, ""), self.backend).ids
             while others := list(islice(pieces, _PIECES_AT_ONCE)):
                 with one_line_faults():
                     encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
                 yield from chain.from_iterable(encoding.ids for encoding in encodings)
 
-    def reads(self, text: str) -> str | None:
+    def full_text(self, given: Typed) -> str:
+        """All that is read: a text as it is, of a chat what its template writes."""
+        return words_of(given)
+
+    def reads(self, given: Typed) -> str | None:
         """The text as its tokens have it, where that is not the text; None where it is.
 
         They differ where the tokenizer changes what it gets, as by writing it in lower case, or
         has no token for a character.
         """
-        decoded = self.decode(self.encode(text))
+        decoded, text = self.decode(self.encode(given)), words_of(given)
         return None if decoded in (text, f" {text}") else decoded
 
     def normalized(self, text: str) -> str:
@@ -162,7 +183,7 @@ class Tokenizer:
         """What an id stands for that is of no text, as a prediction."""
         return self.token_strings([token_id])[0]
 
-    def labels(self, text: str, ids: Sequence[int]) -> tuple[str, ...]:
+    def labels(self, given: Typed, ids: Sequence[int]) -> tuple[str, ...]:
         """What each id of a text stands for, for display."""
         return self.token_strings(ids)
 
@@ -217,13 +238,13 @@ class Tokenizer:
             raise ValueError(f"{spelled(path)}: {error}") from None
         return tokenizer
 
-    def _encode_start(self, text: str) -> tokenizers.Encoding:
+    def _encode_start(self, text: str, backend: tokenizers.Tokenizer) -> tokenizers.Encoding:
         """A text that starts a sentence or a document; see the class on the space."""
         with one_line_faults():
-            plain = self.backend.encode(text, add_special_tokens=False)
+            plain = backend.encode(text, add_special_tokens=False)
             if not self.is_byte_level or not text or text[0].isspace():
                 return plain
-            spaced = self.backend.encode(f" {text}", add_special_tokens=False)
+            spaced = backend.encode(f" {text}", add_special_tokens=False)
         return spaced if len(spaced.ids) <= len(plain.ids) else plain
 
     def _spelled(self, token_id: int) -> str | None:
@@ -236,6 +257,17 @@ class Tokenizer:
                 f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
             )
         return piece
+
+
+def words_in(encoding: tokenizers.Encoding) -> list[int]:
+    """The number of the pre-token each id is of; each special token stands alone."""
+    return [-1 - place if word is None else word for place, word in enumerate(encoding.word_ids)]
+
+
+def grouped(words: Iterable[object], ids: Iterable[int]) -> list[tuple[int, ...]]:
+    """Ids of one pre-token together."""
+    pairs = zip(words, ids, strict=True)
+    return [tuple(i for _, i in same) for _, same in groupby(pairs, lambda pair: pair[0])]
 
 
 def read_backend(path: Path) -> tokenizers.Tokenizer:

@@ -126,7 +126,7 @@ class Adopted:
         return frozenset((*taken, *again, *known))
 
     def trace(self, text: Given, mask: np.ndarray | None = None, known: Known = nothing) -> Traced:
-        """Capture a text, in which tokens may be hidden, a chat, or a picture, (S, S) from 0 to 1.
+        """Capture a text, markup, or a text with hidden tokens; a chat; or a picture, (S, S).
 
         What of a text is beyond the context is cut, a chat is refused then; a picture is enlarged
         to as many pixels as are taken.
@@ -143,7 +143,7 @@ class Adopted:
             raise ValueError(f"{self.name} takes {'a picture' if pictures else 'a text'} alone")
         if isinstance(text, Chat):
             return self._of_chat(text, mask, known)
-        words = text if isinstance(text, str) else text[0]
+        words = text[0] if isinstance(text, Blanked | Translation) else text
         ids = self.tokenizer.encode(words)
         if not ids:
             raise ValueError("the text is empty; give a sentence of at least one token")
@@ -160,10 +160,11 @@ class Adopted:
 
     def _of_chat(self, chat: Chat, mask: np.ndarray | None, known: Known) -> Traced:
         """See `trace`; ValueError for a chat that does not fit: nothing of it is cut."""
-        read = self.tokenizer.chat(chat.turns)
-        refuse_longer(read, chat.turns, self.model.config.max_seq_len)
-        trace = self._run((read.ids, self.tokenizer.token_strings(read.ids)), mask, known)
-        stream = replace(trace.main, roles=roles_of(read, chat.turns))
+        read = self.tokenizer.chat(chat)
+        refuse_longer(read, chat, self.model.config.max_seq_len)
+        ids = self.tokenizer.encode(chat)
+        trace = self._run((ids, self.tokenizer.token_strings(ids)), mask, known)
+        stream = replace(trace.main, roles=roles_of(read, chat))
         return Traced(replace(trace, streams=(stream,)))
 
     def _run(self, row: Text, mask: np.ndarray | None, known: Known) -> Trace:

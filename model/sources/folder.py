@@ -94,6 +94,17 @@ def about_gguf(file: Path) -> Any:  # noqa: ANN401
     return reading.read(file)
 
 
+def templates_in(folder: Path) -> list[str]:
+    """Where a template of chats stands among its files, the one that is read first."""
+    if about := about_gguf(folder):
+        return ["tokenizer.chat_template"] if "tokenizer.chat_template" in about.said else []
+    own, config = folder / "chat_template.jinja", folder / "tokenizer_config.json"
+    said = read_json(config, LARGEST_CONFIG).get("chat_template") if config.is_file() else None
+    if isinstance(said, list):  # several, each with what it is for
+        said = "default" in (one.get("name") for one in said if isinstance(one, dict))
+    return [file.name for file, has_one in ((own, own.is_file()), (config, said)) if has_one]
+
+
 def _as_number(given: dict[str, Any]) -> Any:  # noqa: ANN401
     """Infinity as transformers writes it, which JSON has no number for."""
     is_one = given.keys() == {"__float__"} and given["__float__"] in ("Infinity", "-Infinity")

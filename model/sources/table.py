@@ -90,6 +90,11 @@ def architecture_of(handle: ModelHandle) -> str:
     return getattr(SOURCES[handle.source], "architecture", lambda name: "")(handle.name)
 
 
+def has_template(handle: ModelHandle) -> bool:
+    """Whether its files have a template of chats, found without opening it."""
+    return getattr(SOURCES[handle.source], "has_template", lambda name: False)(handle.name)
+
+
 def lacks(handle: ModelHandle) -> frozenset[str]:
     """What a model does not offer, as far as that is known before it is opened."""
     theirs = OURS_ALONE if handle.source == TRANSFORMERS else frozenset()

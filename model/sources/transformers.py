@@ -42,6 +42,7 @@ from model.sources.folder import (
     n_numbers,
     refuse_unopenable,
     stored_in,
+    templates_in,
 )
 from model.sources.hub import FETCHED
 from model.sources.keys import passed_over
@@ -104,6 +105,11 @@ class TransformersSource:
             size.append(about.weights)
         return (str(config["model_type"]), in_millions(n_parameters), *heads, *size)
 
+    def has_template(self, name: str) -> bool:
+        """Whether its files have a template of chats."""
+        folder = _folder(name)
+        return _kind_of(config_in(folder)) == "decoder" and bool(templates_in(folder))
+
     def folder(self, name: str) -> Path:
         """Where it lies."""
         return _folder(name)
@@ -150,6 +156,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
         *_of_gguf(folder, inner),
         *(Finding(LOST_COPY) for _ in loading.get("lost_copy", ())),
         *_of_code(config, kind),
+        *_of_templates(folder),
         *(() if is_gguf(folder) else passed_over(config, inner)),
         *of_rules(inner),
     ]
@@ -309,6 +316,12 @@ def _transformers() -> Any:  # noqa: ANN401
     transformers.logging.set_verbosity(logging.CRITICAL)
     transformers.logging.disable_progress_bar()
     return transformers
+
+
+def _of_templates(folder: Path) -> list[Finding]:
+    """A word where it has two templates of chats."""
+    read, *others = templates_in(folder) or [""]
+    return [Finding(f"{name} has a chat template too; {read}’s is read") for name in others]
 
 
 def _class_of(hf: Any, folder: Path, config: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -33,7 +33,7 @@ def ask(
     Until others are chosen, of the two tokens of the page's `own`, which it calls so; a choice
     belongs to its sentence.
     """
-    state.only_for((view.sentence, view.model), ANSWER, INSTEAD)
+    state.only_for((view.given, view.model), ANSWER, INSTEAD)
     names, options = names_of(view), list(options)
 
     def one(setting: Choice[int], usual: int, name: str, other_than: int | None = None) -> int:

@@ -7,13 +7,14 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.given import space_at_end
+from model.given import Chat, space_at_end
 from model.sources.handle import ModelHandle
 from model.sources.offers import missing
 from model.verify.check import Check, Finding
 from viz import VERSION, runs
 from viz.frame import (
     admission,
+    box,
     folder,
     given,
     heads,
@@ -62,21 +63,22 @@ def open_view(
     # Known before anything is opened: the bar asks for a sentence at once.
     kind = given.kind_of(runs.architecture_of(shown.name))
     with where, st.container(horizontal=True, vertical_alignment="top", key="controls"):
-        typed = given.draw(kind, has_caret)
+        typed = given.draw(kind, shown.name, has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = models.pickers(shown.name)
         meanwhile(handle.spelled)
         # Seconds, where weights are large or dequantised.
         with where, st.spinner("Opening the model…"):
             input_kind = runs.opened(handle).input_kind
-        sentence = typed.sentence if input_kind == "text" else ""
-        asked = Asked(partial(kind.run, handle, sentence, page.title))
+        typed_in = typed.given if input_kind == "text" else ""
+        asked = Asked(partial(kind.run, handle, typed_in, page.title))
         run = asked.answer
         if missing(page.needs, run.offers):  # only now is it known: begin with one that stands in
             runs.note_offers(handle, run.offers)
             notices.run_again()
         if input_kind == "text":
             _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
+            box.say_what_is_markup(typed, handle)
         at = heads.choose(
             run,
             handle.spelled,
@@ -84,7 +86,7 @@ def open_view(
             is_new=models.was_switched() or bool(shown.reason),
         )
     colors = palette(st.context.theme.type, small_weights=state.value(SMALL_WEIGHTS))
-    view = View(sentence, handle, asked, *at, colors)
+    view = View(typed_in, handle, asked, *at, colors)
     _say(view, page, shown, takes_input=input_kind is not None)
     return view
 
@@ -153,7 +155,7 @@ def run_first_example() -> None:
         runs.run(handle, examples()[0].sentence)
 
 
-def _count_tokens(typed: given.Typed, run: runs.Run, most: int) -> None:
+def _count_tokens(typed: box.Box, run: runs.Run, most: int) -> None:
     """How many tokens the sentence has of those that fit; an example stands in for none."""
     n_shown = len(run.trace.streams[0]) if typed.has_text else 0
     n_cut = run.n_cut if typed.has_text else 0
@@ -252,7 +254,8 @@ def _described(view: View) -> str:
 
 
 def _say_what_became_of_the_text(view: View) -> None:
-    space = space_at_end(view.run.trace.tokens) if "decoder" in view.offers else ""
+    ends = "decoder" in view.offers and not isinstance(view.given, Chat)
+    space = space_at_end(view.run.trace.tokens) if ends else ""
     if space:
         words.notice(space)
     n_shown, n_cut = len(view.run.trace.streams[0]), view.run.n_cut

@@ -13,47 +13,27 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 from PIL import Image
-from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.patching import check_tokens
 from model.analysis.question import Both, both
 from model.data.images import Images, read_part
 from model.data.tokenizer import MASK
-from model.given import Ids, Input, as_input, rows_of
+from model.given import Ids, Input, Typed, as_input, rows_of, words_of
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import ASSETS, blanks, controls, notices, state
+from viz.frame import ASSETS, blanks, box, controls, notices, state
 from viz.frame import translating as written_as
+from viz.frame.box import Box
 from viz.frame.examples import examples
 from viz.frame.kinds import Text
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE, SOURCE, TOKEN
 from viz.frame.view import View
-from viz.kit.parts.sentence_box import sentence_part
 from viz.labels import clipped, token_labels
-from viz.live import component
 from viz.runs import Run, patching, translating
 from viz.runs import blanks as blanked
 
 Strings = tuple[str, ...]
 LONGEST = 60  # characters of what two translations share
-
-
-class Typed(NamedTuple):
-    """What stands in the bar: the text, what stands in for none, and the place of a count."""
-
-    text: str
-    default: str
-    place: DeltaGenerator
-
-    @property
-    def has_text(self) -> bool:
-        """Whether there is anything but space."""
-        return bool(self.text.strip())
-
-    @property
-    def sentence(self) -> str:
-        """What the model runs on."""
-        return self.text if self.has_text else self.default
 
 
 @dataclass(frozen=True)
@@ -98,44 +78,31 @@ def picture() -> bytes:
     return np.ascontiguousarray(digits.images[row]).tobytes()
 
 
-def _sentence_box(setting: Text, has_caret: bool) -> Typed:
-    text = state.value(setting)
-    name = setting.name
-
-    def take_over(changes: dict[str, object]) -> None:
-        state.take_over(
-            {name if key == SENTENCE.name else key: raw for key, raw in changes.items()}
-        )
-
-    with st.container(key="sentence"):
-        part = sentence_part(text, has_caret=has_caret, label=setting.label)
-        component.show_small(f"{name}-box", part, on_change=take_over)
-        count = st.empty()
-    if not text.strip():
-        notices.add("Type a sentence to see it here. Until then, this is the example.")
-    return Typed(text, setting.default, count)
+def _run_text(handle: ModelHandle, given: Typed, page: str) -> Run:
+    return runs.run(handle, given)
 
 
-def _run_text(handle: ModelHandle, text: str, page: str) -> Run:
-    return runs.run(handle, text)
+def _run_hiding(handle: ModelHandle, given: Typed, page: str) -> Run:
+    return blanks.run(handle, words_of(given), page)
 
 
-def _run_translation(handle: ModelHandle, text: str, page: str) -> Run:
+def _run_translation(handle: ModelHandle, given: Typed, page: str) -> Run:
     """A source with the target that was written for it, as chosen."""
+    text = words_of(given)
     return runs.run_translation(handle, text, written_as.written(handle, text).ids)
 
 
-def _no_text() -> Typed:
+def _no_text() -> Box:
     """In the place of the sentence box the picture itself, as the model gets it."""
     image = io.BytesIO()
     Image.fromarray(np.frombuffer(picture(), np.uint8).reshape(28, 28)).save(image, "PNG")
     source = f"data:image/png;base64,{b64encode(image.getvalue()).decode()}"
     with st.container(key="sentence"):
         st.html(f'<img class="hl-given-picture" alt="The picture the model gets" src="{source}">')
-    return Typed("", "", st.empty())
+    return Box("", False, st.empty(), st.empty())
 
 
-def _run_picture(handle: ModelHandle, text: str, page: str) -> Run:
+def _run_picture(handle: ModelHandle, given: Typed, page: str) -> Run:
     return runs.run_picture(handle, picture())
 
 
@@ -236,19 +203,20 @@ class Kind(NamedTuple):
     """How an architecture is given its input.
 
     `text` is what a person types, if anything; `run` runs a model on it, for the page of a title.
-    `one` and `two` are what experiments are made on.
+    `one` and `two` are what experiments are made on, `readings` how a text may be read.
     """
 
     text: Text | None
-    run: Callable[[ModelHandle, str, str], Run]
+    run: Callable[[ModelHandle, Typed, str], Run]
     one: Callable[[View], One]
     two: Callable[[View, str], Two]
+    readings: tuple[str, ...] = ("text",)
 
 
 OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
 KINDS: Mapping[str, Kind] = {
-    "decoder": Kind(OWN_SENTENCE, _run_text, _text, _texts),
-    "encoder": Kind(OWN_SENTENCE, blanks.run, _blank, _both_blank),
+    "decoder": Kind(OWN_SENTENCE, _run_text, _text, _texts, ("text", "markup")),
+    "encoder": Kind(OWN_SENTENCE, _run_hiding, _blank, _both_blank),
     "encoder_decoder": Kind(SOURCE, _run_translation, _target, _sources),
     "vision": Kind(None, _run_picture, _picture, _pictures),
 }
@@ -264,9 +232,11 @@ def kind_on(view: View) -> Kind:
     return kind_of(view.run.trace.facts.architecture)
 
 
-def draw(kind: Kind, has_caret: bool) -> Typed:
+def draw(kind: Kind, model: str, has_caret: bool) -> Box:
     """What a person types in, with the keyboard in it if asked."""
-    return _no_text() if kind.text is None else _sentence_box(kind.text, has_caret)
+    if kind.text is None:
+        return _no_text()
+    return box.draw(kind.text, kind.readings, model, has_caret)
 
 
 def _within(ids: Ids, context: int) -> Ids:

@@ -5,6 +5,7 @@ text, or a value in any form JSON can carry. `nearest` makes a value of it, and 
 person where that is not what was asked for.
 """
 
+import json
 import math
 import re
 import zlib
@@ -15,12 +16,14 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import takewhile
 from typing import Any, Generic, Self, TypeVar, cast
 
+from model.given import Turn
 from model.lines import quoted
 
 Value = TypeVar("Value")
 
 PAIR = re.compile(r"(\d{1,9})-(\d{1,9})")
 NO_PLACES = "none"
+SPEAKERS = ("user", "assistant")
 NO_SUCH = "{label} {raw} does not exist here; showing {value}."
 
 
@@ -188,6 +191,31 @@ class Text(Setting[str]):
             return value, None
         halves = "half a character" if n_halves == 1 else f"{n_halves} half characters"
         return value, f"{self.label} has {halves} (a lone surrogate); each is shown as “?”."
+
+
+TEXT = Text("text", "Text", "")
+
+
+@dataclass(frozen=True)
+class Turns(Setting[tuple[Turn, ...]]):
+    """What was said in a chat; written as JSON, a role and a text for each turn."""
+
+    def nearest(self, raw: object) -> tuple[tuple[Turn, ...], str | None]:
+        """The turns; none for what is no such list."""
+        turns, found = None, cast("Any", raw)
+        try:
+            found = json.loads(raw) if isinstance(raw, str) else found
+            turns = tuple(Turn(role, TEXT.nearest(text)[0]) for role, text in found)
+        except (ValueError, TypeError, RecursionError):
+            pass
+        if turns is None or any(turn.role not in SPEAKERS for turn in turns):
+            line = f'{self.label} {_shown(raw)} are not such as [["user","Hello"]]; showing none.'
+            return self.default, line
+        return turns, None
+
+    def text(self, value: tuple[Turn, ...]) -> str:
+        """JSON as short as it can be."""
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Addresses of other views of what is on screen."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from viz.frame import given, state
+from viz.frame import box, given, state
 from viz.frame.settings import DIGIT, DRAWING, SENTENCE
 from viz.frame.view import View
 
@@ -12,11 +13,13 @@ def to(view: View, page: str, **more: object) -> str:
     return "?" + urlencode({"page": page, "model": view.model, **_input(view), **more})
 
 
-def _input(view: View) -> dict[str, object]:
+def _input(view: View) -> Mapping[str, object]:
     trace = view.run.trace
     if trace.main.pixels is not None:
         drawn = state.value(DRAWING)
         return {DRAWING.name: drawn} if drawn else {DIGIT.name: state.value(DIGIT)}
     setting = given.kind_on(view).text or SENTENCE
-    is_given = view.sentence and not state.is_too_long(setting)
-    return {setting.name: view.sentence} if is_given else {}
+    if not view.sentence or state.is_too_long(setting):
+        return {}
+    is_sentence = setting.name == SENTENCE.name
+    return box.address_of(view.given) if is_sentence else {setting.name: view.sentence}

@@ -22,6 +22,7 @@ from viz.frame.kinds import (
     Places,
     Setting,
     Text,
+    Turns,
 )
 from viz.frame.switched import Switched
 from viz.kit import sampling as sampler
@@ -46,7 +47,13 @@ def together(name: str, label: str, *parts: Setting, page: str) -> Group:
 PAGE = Choice[str]("page", "Page", "", refusal="No page “{raw}”; showing {value}.")
 TOUR = Choice[str]("tour", "Lesson", "", refusal="Lesson “{raw}” does not exist.")
 STEP = Number("step", "Step", 1, 1, 99)
-SENTENCE = Text("sentence", "Sentence", "")
+SENTENCE = Text("sentence", "Sentence", "", follows=True)
+WAYS_TO_READ = {"chat": "chat", "text": "text", "markup": "text with special tokens"}
+READ = named("read", "Read as", WAYS_TO_READ, follows=True)
+# Of a chat: what is said before the sentence, which the user says last, and an answer to it by ids.
+SYSTEM = Text("system", "System", "")
+BEFORE = Turns("before", "Turns before", ())
+BEGUN = Ids("begun", "Answer so far", (), n=10_000_000, most=1000)
 MODEL = Choice[str]("model", "Model", "")
 SOURCE = Text("source", "English", "Two children play with a red ball on the beach.")
 DIGIT = Number("digit", "Test digit", 0, 0)

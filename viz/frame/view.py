@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.config import DecoderConfig
+from model.given import Typed, words_of
 from model.names import head_name
 from model.sources.handle import ModelHandle
 from model.trace import AttentionRecord, HeadGroup, Site
@@ -18,15 +19,23 @@ from viz.theme import Palette
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a page is opened with. `attention` names the group of heads, such as decoder.attn."""
+    """What a page is opened with. `attention` names the group of heads, such as decoder.attn.
 
-    sentence: str
+    `given` is what was typed, as it is read; empty where the input is no text.
+    """
+
+    given: Typed
     handle: ModelHandle
     asked: Asked[Run]
     attention: str
     layer: int
     head: int
     colors: Palette
+
+    @property
+    def sentence(self) -> str:
+        """Its words alone, as any model reads them; of a chat what the user says last."""
+        return words_of(self.given)
 
     @property
     def run(self) -> Run:

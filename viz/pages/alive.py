@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from model.given import Chat
 from model.trace import CLASS_TOKEN
 from viz import runs
-from viz.frame import blanks, heads, links, memory, state, translating, words
-from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SENTENCE, SINK, TEMPERATURE, TOP_P
+from viz.frame import blanks, box, heads, links, memory, state, translating, words
+from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
@@ -138,7 +139,7 @@ def show(view: View, *, plays: bool = False) -> None:
     chosen |= {**_large(view), **_layers(view), **asked.chosen}
     opens = links.to(view, "Attention") + "&attention={attention}&layer={layer}&head={head}"
     part = _part(view.run.key, view.handle, opens, asked.goal, view.run)
-    here = (view.handle, view.sentence)
+    here = (view.handle, view.given)
     refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
     going = going_on(part.spec, Going(asked.why_no_more, refused, after))
     part = part.saying({**going, "plays": plays})
@@ -186,8 +187,8 @@ def _why_no_more(view: View) -> str | None:
     model = runs.decoder(view.handle)
     if len(view.tokens) >= model.config.max_seq_len:
         return f"Stopped at {model.limit}."
-    if memory.remembered(ENDED, (view.handle, view.sentence)):
-        return "Here the model ended the text."
+    if memory.remembered(ENDED, (view.handle, view.given)):
+        return f"Here the model ended {'its turn' if isinstance(view.given, Chat) else 'the text'}."
     return None
 
 
@@ -201,11 +202,11 @@ def _take_over(view: View, asked: Asked, changes: Settings) -> None:
     if appended is None or appended[0] != len(view.tokens) or asked.why_no_more:
         return
     token_id = appended[1]
-    here = (view.handle, view.sentence)
+    here = (view.handle, view.given)
     if token_id in runs.end_ids(view.handle):
         memory.remember(ENDED, here, True)
-    elif text := runs.with_token(view.handle, view.sentence, view.ids, token_id):
-        memory.remember(AFTER, (view.handle, text), tuple(appended))
-        state.put((SENTENCE, text))
+    elif longer := runs.with_token(view.handle, view.given, view.ids, token_id):
+        memory.remember(AFTER, (view.handle, longer), tuple(appended))
+        box.go_on(view, longer)
     else:
         memory.remember(REFUSED, here, tuple(appended))

@@ -30,7 +30,7 @@ from model.data.tokenizer import Tokenizer
 from model.decoding.beam import BeamStep, Candidate, beam_search
 from model.decoding.cache_run import CacheRun, run_through_cache
 from model.device import choose_device
-from model.given import Given, Translation
+from model.given import Chat, Given, Markup, Translation, Typed
 from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
@@ -110,6 +110,19 @@ def architecture_of(name: str) -> str:
 @lru_cache(maxsize=64)
 def _architecture_of(handle: ModelHandle) -> str:
     return table.architecture_of(handle)
+
+
+def reads_chats(name: str) -> bool:
+    """Whether a model has a template of chats; no where that cannot be read."""
+    try:
+        return _reads_chats(handle_of(name, device=""))
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _reads_chats(handle: ModelHandle) -> bool:
+    return table.has_template(handle)
 
 
 def lacking(name: str, needs: Iterable[str]) -> list[str]:
@@ -213,9 +226,9 @@ def end_ids(handle: ModelHandle) -> frozenset[int]:
 
 
 @kept
-def run(handle: ModelHandle, text: str) -> Run:
-    """Capture and check one input; tokens beyond the context are cut and counted."""
-    return _run(handle, text)
+def run(handle: ModelHandle, given: Typed) -> Run:
+    """Capture and check one input; of a text what is beyond the context is cut and counted."""
+    return _run(handle, given)
 
 
 @kept
@@ -251,7 +264,7 @@ def _run(handle: ModelHandle, given: Given) -> Run:
 def _traced(handle: ModelHandle, given: Given) -> Traced:
     """A trace; of a text that goes on by one token with one that is kept, made of that."""
     loaded = opened(handle)
-    if "decoder" not in loaded.offers or not isinstance(given, str):
+    if "decoder" not in loaded.offers or not isinstance(given, Typed):
         return loaded.trace(given)
     traced = runnable(handle).trace(given, known=lambda ids: _TRACES.get((handle, ids)))
     _TRACES[handle, tuple(traced.trace.ids.tolist())] = traced.trace
@@ -274,16 +287,16 @@ def check_anatomy(handle: ModelHandle) -> Check:
     return Check("weights of all boxes = weights of the model", float(abs(counted - held)), 0.0)
 
 
-def lens(handle: ModelHandle, text: str, wanted: Iterable[int]) -> LogitLens:
+def lens(handle: ModelHandle, given: Typed, wanted: Iterable[int]) -> LogitLens:
     """What the residual stream says at every layer, of many logits at the wanted tokens alone."""
-    trace = run(handle, text).trace
+    trace = run(handle, given).trace
     has_many = trace.logits.size * (1 + len(trace.residuals)) > MOST_LOGITS
-    return _lens(handle, text, tuple(sorted(set(wanted))) if has_many else None)
+    return _lens(handle, given, tuple(sorted(set(wanted))) if has_many else None)
 
 
 @kept
-def _lens(handle: ModelHandle, text: str, positions: tuple[int, ...] | None) -> LogitLens:
-    return logit_lens(run(handle, text).trace, decoder(handle), LEADING, positions)
+def _lens(handle: ModelHandle, given: Typed, positions: tuple[int, ...] | None) -> LogitLens:
+    return logit_lens(run(handle, given).trace, decoder(handle), LEADING, positions)
 
 
 def predicted(run: Run) -> np.ndarray | None:
@@ -343,16 +356,22 @@ def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
     return tokenizer(handle).decode([i for i in ids if i not in ends])
 
 
-def with_token(handle: ModelHandle, text: str, ids: Sequence[int], token_id: int) -> str | None:
-    """A text with one more token, whose own ids (T,) are given.
+def with_token(
+    handle: ModelHandle, given: Typed, ids: Sequence[int], token_id: int
+) -> Typed | None:
+    """The same with one more token, whose own ids (T,) are given; of a chat its answer goes on.
 
     None where the token is a part of a character, which cannot stand at the end of a text.
     """
     own = tokenizer(handle)
     if not 0 <= token_id < own.vocab_size:
         raise ValueError(f"no token {token_id}: the vocabulary has {own.vocab_size}")
+    if isinstance(given, Chat):
+        return given._replace(answer=(*given.answer, token_id))
     after = own.decode([*ids, token_id]).removeprefix(own.decode(list(ids)))
-    return None if BROKEN in after else text + after
+    if BROKEN in after:
+        return None
+    return Markup(given.text + after) if isinstance(given, Markup) else given + after
 
 
 def trace_npz(run: Run) -> bytes:

@@ -14,7 +14,7 @@ from model.analysis.patching import Pair
 from model.analysis.question import Question
 from model.analysis.second import with_token
 from model.device import one_thread
-from model.given import Ids, Input, as_given
+from model.given import Ids, Input, Typed, as_given
 from model.memory import give_back_freed_memory
 from model.sources.handle import ModelHandle
 from viz import runs
@@ -36,9 +36,9 @@ def answered(handle: ModelHandle, question: Question, begin: Callable[[Pair], An
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def ids_of(handle: ModelHandle, text: str) -> Ids:
-    """The tokens of a text, all of them."""
-    return tuple(runs.tokenizer(handle).encode(text))
+def ids_of(handle: ModelHandle, given: Typed) -> Ids:
+    """The tokens of what is given, all of them."""
+    return tuple(runs.tokenizer(handle).encode(given))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

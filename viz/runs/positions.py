@@ -11,6 +11,7 @@ import torch
 from model.analysis import order, positions
 from model.analysis.positions import BeforeRotation
 from model.config import POSITION_NAMES
+from model.given import Typed
 from model.sources.checkpoint import find_folder, read_config
 from model.sources.handle import ModelHandle
 from model.training.evaluation import Evaluation, read_scores
@@ -90,9 +91,9 @@ def sizes(family: Family) -> str:
 
 
 @kept
-def checks(handle: ModelHandle, text: str) -> tuple[Check, ...]:
+def checks(handle: ModelHandle, given: Typed) -> tuple[Check, ...]:
     """The promises of the model's position scheme, measured with this sentence."""
-    return positions.check_identities(runs.run(handle, text).trace, runs.own_decoder(handle))
+    return positions.check_identities(runs.run(handle, given).trace, runs.own_decoder(handle))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -104,30 +105,30 @@ def table(handle: ModelHandle) -> np.ndarray | None:
 
 
 @kept
-def before_rotation(handle: ModelHandle, text: str, layer: int) -> BeforeRotation:
+def before_rotation(handle: ModelHandle, given: Typed, layer: int) -> BeforeRotation:
     """Queries and keys of one layer before RoPE rotates them."""
-    return positions.before_rotation(runs.run(handle, text).trace, runs.own_decoder(handle), layer)
+    return positions.before_rotation(runs.run(handle, given).trace, runs.own_decoder(handle), layer)
 
 
 @kept
 def reordered(
-    handle: ModelHandle, text: str, places: Sequence[int], is_masked: bool
+    handle: ModelHandle, given: Typed, places: Sequence[int], is_masked: bool
 ) -> order.Reordered:
     """What becomes of the outputs when the tokens change places, with or without the mask."""
-    ids = runs.run(handle, text).trace.ids.tolist()
+    ids = runs.run(handle, given).trace.ids.tolist()
     return order.reordered(runs.decoder(handle), ids, places, is_masked)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def change_when_moved(handle: ModelHandle, text: str, shift: int) -> float:
+def change_when_moved(handle: ModelHandle, given: Typed, shift: int) -> float:
     """Largest change of a next-token probability when all tokens stand `shift` positions later."""
-    return order.change_when_moved(runs.run(handle, text).trace, runs.decoder(handle), shift)
+    return order.change_when_moved(runs.run(handle, given).trace, runs.decoder(handle), shift)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def rolled(handle: ModelHandle, text: str) -> float | None:
+def rolled(handle: ModelHandle, given: Typed) -> float | None:
     """How much outputs change without the mask in another order, see `model.analysis.order`."""
-    ids = runs.run(handle, text).trace.ids.tolist()
+    ids = runs.run(handle, given).trace.ids.tolist()
     return order.rolled(runs.decoder(handle), ids)
 
 

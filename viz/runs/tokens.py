@@ -7,6 +7,7 @@ import streamlit as st
 
 from model.analysis.merges import PreToken, merge_forest
 from model.data.tokenizer import Merges
+from model.given import Typed
 from model.sources.handle import ModelHandle
 from model.training.evaluation import held_out_bytes_per_token
 from model.verify.check import Check
@@ -22,15 +23,16 @@ def merges(handle: ModelHandle) -> Merges | None:
 
 
 @kept
-def forest(handle: ModelHandle, text: str, n_tokens: int) -> tuple[PreToken, ...]:
-    """How the first tokens of a text are made, by pre-token."""
-    return merge_forest(runs.tokenizer(handle), merges(handle), text, n_tokens)
+def forest(handle: ModelHandle, given: Typed, n_tokens: int) -> tuple[PreToken, ...]:
+    """How the first tokens of what is given are made, by pre-token."""
+    return merge_forest(runs.tokenizer(handle), merges(handle), given, n_tokens)
 
 
 @kept
-def checks(handle: ModelHandle, text: str, ids: tuple[int, ...]) -> tuple[Check, ...]:
+def checks(handle: ModelHandle, given: Typed, ids: tuple[int, ...]) -> tuple[Check, ...]:
     """The trees of a text against the tokenizer's file, and the ids the model was given."""
-    made, normalised = forest(handle, text, len(ids)), runs.tokenizer(handle).normalized(text)
+    made, tokenizer = forest(handle, given, len(ids)), runs.tokenizer(handle)
+    normalised = tokenizer.normalized(tokenizer.full_text(given))
     return check_forest(made, ids, normalised, _model_part(handle))
 
 

@@ -15,7 +15,7 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.chat import template_of, turns_of
 from model.decoding.filters import GREEDY
 from model.decoding.sampling import generate
-from model.given import Turn
+from model.given import Chat, Markup, Turn
 from tests.model.adopted.families import SPELLED_BYTES, build, tokens
 
 CONTROL = ["<|im_start|>", "<|im_end|>", "[INST]", "[/INST]", "<start_of_turn>", "<end_of_turn>"]
@@ -65,8 +65,8 @@ def _own(source: str, *, spells_bytes: bool = False) -> Any:  # noqa: ANN401
     return own
 
 
-def _turns(chat: Sequence[tuple[str, str]]) -> list[Turn]:
-    return [Turn(*turn) for turn in chat]
+def _chat(turns: Sequence[tuple[str, str]]) -> Chat:
+    return Chat(tuple(Turn(*turn) for turn in turns))
 
 
 def _adopted(own: Any) -> AdoptedTokenizer:  # noqa: ANN401
@@ -87,7 +87,7 @@ def test_ids_are_those_of_transformers(
     expected = own.apply_chat_template(
         messages, add_generation_prompt=asks, sanitize_control_tokens=True, return_dict=False
     )
-    assert _adopted(own).chat(_turns(chat)).ids == expected
+    assert _adopted(own).encode(_chat(chat)) == expected
 
 
 SAID = [  # what of a chat each turn says, by template and chat
@@ -107,11 +107,12 @@ SAID = [  # what of a chat each turn says, by template and chat
 @pytest.mark.parametrize(("template", "chat", "said"), SAID)
 def test_who_wrote_each_token(template: str, chat: int, said: list[str]) -> None:
     source = next(text for name, text in TEMPLATES.items() if name.startswith(template))
-    tokenizer, turns = _adopted(_own(source)), _turns(CHATS[chat])
-    read = tokenizer.chat(turns)
-    by_turn = [[i for i, at in zip(*read, strict=True) if at == n] for n in range(len(turns))]
+    tokenizer, turns = _adopted(_own(source)), CHATS[chat]
+    read = tokenizer.chat(_chat(turns))
+    both = list(zip(read.ids, read.turns, strict=True))
+    by_turn = [[i for i, at in both if at == n] for n in range(len(turns))]
     assert [b"".join(map(tokenizer.token_bytes, ids)).decode() for ids in by_turn] == said
-    template_s = [i for i, at in zip(*read, strict=True) if at is None]
+    template_s = [i for i, at in both if at is None]
     assert set(read.ids) & tokenizer.special_ids <= set(template_s), "a turn has special tokens"
 
 
@@ -138,7 +139,7 @@ HOSTILE = {
 def test_a_hostile_template_is_one_line(template: str) -> None:
     tokenizer = _adopted(_own(HOSTILE[template]))
     with pytest.raises(ValueError, match=r"^(its chat template|character 0 of the text) ") as told:
-        tokenizer.chat([Turn("user", "the ball")])
+        tokenizer.chat(_chat([("user", "the ball")]))
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 400
 
@@ -146,7 +147,7 @@ def test_a_hostile_template_is_one_line(template: str) -> None:
 def test_its_time_is_that_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.data.chat.PATIENCE", 300)  # of a machine that does much else
     with pytest.raises(ValueError, match="does not end within 2 seconds of computing"):
-        _adopted(_own(ENDLESS)).chat([Turn("user", "the ball")])
+        _adopted(_own(ENDLESS)).chat(_chat([("user", "the ball")]))
 
 
 @pytest.mark.parametrize("number", [0, 7, 99999999])
@@ -154,14 +155,14 @@ def test_a_template_that_writes_frames_of_its_own_says_no_turn_by_them(number: i
     frames = f"\n\U000f0002{number}\U000f0002the\U000f0003" * 3
     where = "{% if '\U000f0002' in messages[0].content %}"
     source = f"{{{{ messages[0].content }}}}{where}{frames}{{% else %}}\nthe\nthe\nthe{{% endif %}}"
-    read = _adopted(_own(source)).chat([Turn("user", "ball")])
+    read = _adopted(_own(source)).chat(_chat([("user", "ball")]))
     assert read.turns.count(0) == len(tokens().encode("ball"))
 
 
 def test_a_template_sees_no_environment_and_always_the_same_day() -> None:
     source = "{{ strftime_now('%d %B %Y') }} {{ tools is none }} {{ environ is defined }}"
     tokenizer = _adopted(_own(source))
-    read = tokenizer.chat([Turn("user", "the")])
+    read = tokenizer.chat(_chat([("user", "the")]))
     assert tokenizer.decode(read.ids) == "01 January 2026 True False"
 
 
@@ -178,7 +179,7 @@ def test_a_template_sees_no_environment_and_always_the_same_day() -> None:
 )
 def test_a_chat_that_is_none_is_one_line(turns: list[Turn], line: str) -> None:
     with pytest.raises(ValueError, match=re.escape(line)):
-        _adopted(_own(TEMPLATES["shouts"])).chat(turns)
+        _adopted(_own(TEMPLATES["shouts"])).encode(Chat(tuple(turns)))
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +206,10 @@ def test_in_a_notebook_a_chat_runs_and_goes_on_as_in_transformers(chatting: Any)
     assert [*prompt, *(step.token_id for step in steps)] == expected[0].tolist()
 
 
-def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(chatting: Any) -> None:  # noqa: ANN401
+def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(
+    chatting: Any,  # noqa: ANN401
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     long = [("user", "the ball " * 9), ("assistant", "a"), ("user", "the dog")]
     turns = [{"role": role, "content": content} for role, content in long]
     with pytest.raises(
@@ -215,9 +219,34 @@ def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(chatting: Any) -> No
         chatting.chat(turns)
     with pytest.raises(ValueError, match=r"and 64 fit; shorten turn 0, which has \d+$"):
         chatting.chat("the ball " * 99)
-    chatting.opened.tokenizer.template = template_of(_own("the ball " * 99))
+    monkeypatch.setattr(chatting.opened.tokenizer, "template", template_of(_own("the ball " * 99)))
     with pytest.raises(ValueError, match=r"and 64 fit; its template alone writes \d\d+$"):
         chatting.chat("a")
+
+
+def test_markup_is_read_as_transformers_reads_it_and_text_as_text() -> None:
+    tokenizer, own = _adopted(_own("")), _own("")
+    text = "<s><|im_start|>user\nthe ball<|im_end|> [INST]"
+    assert tokenizer.encode(Markup(text)) == own(text).input_ids
+    assert not set(tokenizer.encode(text)) & tokenizer.special_ids
+    assert tokenizer.spelled_specials(text) == ["<s>", "<|im_start|>", "<|im_end|>", "[INST]"]
+    told = tokenizer.labels(Markup(text), tokenizer.encode(Markup(text)))
+    assert told[:2] == ("<s>", "<|im_start|>")
+
+
+def test_an_answer_that_has_begun_goes_on_as_its_ids_are(chatting: Any) -> None:  # noqa: ANN401
+    chat, loaded = _chat([("user", "the ball")]), chatting.opened
+    plain = loaded.trace(chat).trace.main
+    answer = (7, 5, 7)  # as text these would be read as others
+    both = loaded.trace(chat._replace(answer=answer)).trace.main
+    assert both.ids.tolist() == [*plain.ids.tolist(), *answer]
+    assert both.roles == (*plain.roles, *3 * ["assistant"])
+    with pytest.raises(ValueError, match="the assistant has the last word in this chat"):
+        loaded.trace(Chat((Turn("assistant", "a"),), answer))
+    with pytest.raises(ValueError, match=r"chat and answer have \d+ tokens, and 64 fit; begin a"):
+        loaded.trace(chat._replace(answer=answer * 30))
+    with pytest.raises(ValueError, match=r"token 999 of the answer is not among the \d+ of"):
+        loaded.trace(chat._replace(answer=(999,)))
 
 
 def test_who_has_no_template_says_so() -> None:

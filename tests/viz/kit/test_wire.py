@@ -15,7 +15,7 @@ from tests.viz.kit.parts.made import INSTRUMENTS, why
 from viz.kit.files import VIZ
 from viz.kit.part import Part
 from viz.kit.parts.attention import STAGES, VIEWS, OtherRun, attention_part
-from viz.kit.parts.sentence_box import sentence_part
+from viz.kit.parts.sentence_box import Said, sentence_part
 from viz.kit.sampling import BOUNDS
 from viz.labels import escape
 
@@ -69,7 +69,7 @@ def test_what_is_said_is_of_its_type() -> None:
 
 
 def test_data_of_the_sentence_box_is_of_its_type() -> None:
-    data = spec(sentence_part("Tom", has_caret=True))
+    data = spec(sentence_part(Said("Tom"), has_caret=True))
     assert_is(data, fields("sentence_box.js", "SentenceBoxFields"), "SentenceBoxData")
 
 

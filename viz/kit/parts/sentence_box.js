@@ -1,19 +1,25 @@
-// The sentence box: a text of several lines, as high as it needs, sent while it is typed. What a
-// person has typed stays, whatever Python answers late. Where it waits for the keyboard, as on Home, a
-// text that the model continues scrolls in the height it has, so that nothing below moves.
+// The sentence box: a text of several lines, as high as it needs, sent while it is typed; or a chat,
+// whose last turn is that text. What a person has typed stays, whatever Python answers late. Where it
+// waits for the keyboard, as on Home, a text that the model continues scrolls in the height it has, so
+// that nothing below moves.
 
-import { html, wordsIn } from "../dom.js";
+import { button, html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
+import { same } from "../conversation.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { InstrumentData } from "../wire.js" */
+/** @import { InstrumentData, Option } from "../wire.js" */
+
+/** @typedef {[role: string, text: string]} Turn */
 
 /**
  * @typedef {object} SentenceBoxFields
  * @property {string} label what the text is called
  * @property {string} placeholder what stands there while there is no text
  * @property {boolean} has_caret whether it takes the keyboard when the page is opened
- * @property {{sentence: string}} settings
+ * @property {Option[]} ways in which the text may be read; none where there is one
+ * @property {string} answer the answer to a chat, as far as it is written
+ * @property {{sentence: string, read: string, system: string, before: Turn[], begun: number[]}} settings
  */
 
 /** @typedef {InstrumentData & SentenceBoxFields} SentenceBoxData */
@@ -23,17 +29,48 @@ const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold u
 /** @extends {Instrument<SentenceBoxData>} */
 export class SentenceBox extends Instrument {
   #fitted = 0; // the width for which it is as high as its text
+  /** The turns before the last, as they stand here: one without a text is not sent. @type {Turn[]} */
+  #before = [];
+  /** What they were when Python and this box agreed last. @type {unknown} */
+  #agreed = null;
+  /** @type {HTMLTextAreaElement[]} */
+  #areas = [];
 
   /** @param {Place} place */
   constructor(place) {
     super(place, QUIET_MS);
     const { root } = this;
-    this.box = html("textarea", {
-      class: "hl-input hl-typing",
+    this.box = this.#area("hl-typing", () => this.#typed());
+    this.box.id = "hl-typing";
+    this.label = html("label", { class: "hl-floating", for: this.box.id });
+    this.ways = html("div", { class: "hl-readings", role: "group", "aria-label": "Read as" });
+    this.turns = html("div", { class: "hl-turns" });
+    this.last = html("div", { class: "hl-turn", "data-role": "user" }, named("user"), this.box);
+    this.answer = html("div", { class: "hl-answer" });
+    this.adds = html("div", { class: "hl-adds" });
+    const frame = html("div", { class: "hl-chat" }, this.turns, this.last, this.answer);
+    root.replaceChildren(this.label, this.ways, this.adds, frame);
+    this.lifetime.watchSize(root, () => {
+      if (root.clientWidth !== this.#fitted) this.#fit();
+    });
+  }
+
+  get #isChat() {
+    return this.settings.read === "chat";
+  }
+
+  /**
+   * A field of several lines, which Enter sends.
+   *
+   * @param {string} css
+   * @param {() => void} oninput
+   */
+  #area(css, oninput) {
+    return html("textarea", {
+      class: `hl-input ${css}`,
       rows: 1,
       spellcheck: "false",
-      id: "hl-typing",
-      oninput: () => this.#typed(),
+      oninput,
       onblur: () => this.conversation.flush(),
       title: "Enter runs it, Shift + Enter begins a new line",
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -42,25 +79,45 @@ export class SentenceBox extends Instrument {
         this.conversation.flush();
       },
     });
-    this.label = html("label", { class: "hl-floating", for: this.box.id });
-    root.replaceChildren(this.label, this.box);
-    this.lifetime.watchSize(root, () => {
-      if (root.clientWidth !== this.#fitted) this.#fit();
-    });
   }
 
   #typed() {
-    this.setQuietly({ sentence: this.box.value });
+    this.#say();
     this.#fit();
+  }
+
+  /** What stands here of the turns before the last: what the system says, and the others. */
+  get #earlier() {
+    const [first] = this.#before;
+    const system = first?.[0] === "system" ? first[1] : "";
+    return { system, before: this.#before.filter(([role]) => role !== "system") };
+  }
+
+  /** Whether a turn was added that has no text yet, or that the last one has yet to follow. */
+  get #isOpen() {
+    return this.#isChat && !same(this.#earlier.before, this.settings.before);
+  }
+
+  /** Send what is new here, once each turn has a text where there are several. */
+  #say() {
+    const { value: sentence } = this.box;
+    const { system, before } = this.#earlier;
+    const said = before.length ? [...before.map(([, text]) => text), sentence] : [];
+    if (said.some((text) => !text.trim())) return;
+    const isSame = same([system, before], this.#agreed);
+    this.#agreed = [system, before];
+    this.setQuietly(isSame ? { sentence } : { sentence, system, before });
   }
 
   /** As high as its text, up to the height the style sheet allows. */
   #fit() {
     this.#fitted = this.root.clientWidth;
-    this.box.style.height = "0";
-    const { borderTopWidth, borderBottomWidth } = getComputedStyle(this.box);
-    const borders = parseFloat(borderTopWidth) + parseFloat(borderBottomWidth);
-    this.box.style.height = `${this.box.scrollHeight + borders}px`;
+    for (const area of [this.box, ...this.#areas]) {
+      area.style.height = "0";
+      const { borderTopWidth, borderBottomWidth } = getComputedStyle(area);
+      const borders = parseFloat(borderTopWidth) + parseFloat(borderBottomWidth);
+      area.style.height = `${area.scrollHeight + borders}px`;
+    }
   }
 
   /**
@@ -83,21 +140,176 @@ export class SentenceBox extends Instrument {
 
   /** @override */
   redraw() {
-    const { sentence } = this.settings;
-    this.label.textContent = this.data.label;
-    this.box.placeholder = this.data.placeholder;
+    const { data, root } = this;
+    const { sentence, read } = this.settings;
+    this.label.textContent = data.label;
+    root.dataset.read = read;
+    this.#drawWays();
+    this.#drawChat();
     const { value } = this.box;
-    const isContinued = this.data.has_caret && value;
-    if (value === asInBox(sentence)) return;
+    const isContinued = data.has_caret && value;
+    if (value === asInBox(sentence) || this.#isOpen) return;
     this.box.value = sentence;
     if (isContinued && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
     else this.#fit();
   }
 
-  read() {
-    const { label, box } = this;
-    return { ...wordsIn({ label, sentence: box }), placeholder: box.placeholder };
+  /** All of a chat but what is said last, and nothing where the text is no chat. */
+  #drawChat() {
+    const { system, before } = this.settings;
+    const isChat = this.#isChat;
+    if (!isChat || !same([system, before], this.#agreed)) {
+      this.#agreed = [system, before];
+      this.#before = [...(system ? [/** @type {Turn} */ (["system", system])] : []), ...before];
+    }
+    const isOther = this.#drawTurns(isChat ? this.#before : []);
+    const hasAnswer = isChat && this.data.answer && !this.#isOpen;
+    this.answer.replaceChildren(...(hasAnswer ? this.#begun() : []));
+    this.adds.replaceChildren(...(isChat ? this.#additions() : []));
+    const isNext = isChat && this.#earlier.before.length;
+    this.box.placeholder = isNext ? "What the user says next" : this.data.placeholder;
+    if (isOther) this.#fit();
   }
+
+  #drawWays() {
+    const { ways } = this.data;
+    const chosen = this.#isChat ? "chat" : "text";
+    if (this.ways.childElementCount !== ways.length) {
+      const made = ways.map(({ name, text }) => button(text, () => this.#readAs(name)));
+      this.ways.replaceChildren(...made);
+    }
+    ways.forEach(({ name }, i) => (this.ways.children[i].ariaPressed = String(name === chosen)));
+  }
+
+  /** @param {string} read */
+  #readAs(read) {
+    this.set({ read });
+    this.conversation.flush();
+  }
+
+  /**
+   * The turns before the last; says whether their number is another than it was.
+   *
+   * @param {Turn[]} turns
+   */
+  #drawTurns(turns) {
+    const roles = turns.map(([role]) => role);
+    const isNew = !same(
+      roles,
+      Array.from(this.turns.children, (node) => node.getAttribute("data-role")),
+    );
+    if (isNew) {
+      this.#areas = [];
+      this.turns.replaceChildren(...turns.map(([role], i) => this.#turn(role, i)));
+    }
+    turns.forEach(([, text], i) => {
+      if (this.#areas[i].value !== asInBox(text)) this.#areas[i].value = text;
+    });
+    return isNew;
+  }
+
+  /**
+   * @param {string} role
+   * @param {number} i
+   */
+  #turn(role, i) {
+    const area = this.#area("hl-said", () => {
+      this.#before[i] = [role, area.value];
+      this.#typed();
+    });
+    area.placeholder = role === "system" ? "How the model shall be" : `What the ${role} said`;
+    area.setAttribute("aria-label", `${role}, turn ${i}`);
+    this.#areas[i] = area;
+    const remove = button("×", () => this.#remove(i), {
+      class: "hl-remove",
+      title: role === "user" ? "Leave out this turn and its answer" : "Leave out this turn",
+    });
+    return html("div", { class: "hl-turn", "data-role": role }, named(role), area, remove);
+  }
+
+  /** @param {number} i */
+  #remove(i) {
+    const hasAnswer = this.#before[i][0] === "user" && this.#before[i + 1]?.[0] === "assistant";
+    this.#before = this.#before.filter((_, at) => at !== i && !(hasAnswer && at === i + 1));
+    this.#say();
+    this.redraw();
+    this.conversation.flush();
+  }
+
+  /** The answer so far. */
+  #begun() {
+    const given = { class: "hl-remove", title: "Take the answer away" };
+    const said = html("bdi", { class: "hl-begun" }, this.data.answer);
+    const made = [named("assistant"), said, button("×", () => this.#forget(), given)];
+    return [html("div", { class: "hl-turn", "data-role": "assistant" }, made)];
+  }
+
+  /** What can be added, but for what there is already, or is to be written first. */
+  #additions() {
+    const made = [];
+    if (this.#before[0]?.[0] !== "system")
+      made.push(added("system", "a system prompt", () => this.#add(["system", ""])));
+    const words = this.data.answer ? "reply" : "turn";
+    if (!this.#isOpen) made.push(added(words, "what the user says next", () => this.#reply()));
+    return made;
+  }
+
+  #forget() {
+    this.set({ begun: [] });
+    this.conversation.flush();
+  }
+
+  /** @param {Turn} turn */
+  #add(turn) {
+    this.#before = [turn, ...this.#before];
+    this.redraw();
+    this.#fit();
+    this.#areas[0].focus();
+  }
+
+  /** The last turn and its answer become earlier ones; the user goes on. */
+  #reply() {
+    const answer = this.data.answer;
+    this.#before = [...this.#before, ["user", this.box.value], ["assistant", answer]];
+    this.box.value = "";
+    this.redraw();
+    this.#fit();
+    (answer ? this.box : this.#areas[this.#areas.length - 1]).focus();
+  }
+
+  read() {
+    const { label, box, settings } = this;
+    const turns = Array.from(this.turns.children, (node, i) => [
+      node.getAttribute("data-role"),
+      this.#areas[i].value,
+    ]);
+    const answer = this.answer.querySelector(".hl-begun")?.textContent ?? null;
+    const ways = Array.from(this.ways.children, ({ textContent, ariaPressed }) => [
+      textContent,
+      ariaPressed === "true",
+    ]);
+    const { placeholder } = box;
+    return {
+      ...wordsIn({ label, sentence: box }),
+      ...{ placeholder, read: settings.read, ways, turns, answer },
+    };
+  }
+}
+
+/**
+ * A button that adds something.
+ *
+ * @param {string} words
+ * @param {string} what
+ * @param {() => void} add
+ */
+function added(words, what, add) {
+  return button(`+ ${words}`, add, { class: "hl-plus", title: `Add ${what}` });
+}
+
+/** @param {string} role */
+function named(role) {
+  return html("span", { class: "hl-role" }, role);
 }
 
 /**

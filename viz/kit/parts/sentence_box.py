@@ -1,17 +1,42 @@
-"""What the sentence box is sent: the text, and what stands there while there is none."""
+"""What the sentence box is sent: a text or a chat, and what stands there while there is none."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from viz.kit.part import Part
+from viz.kit.wire import Option, options_data
 
 
-def sentence_part(text: str, *, has_caret: bool, label: str = "Sentence") -> Part:
-    """The text of the box, and what it is called.
+class Said(NamedTuple):
+    """What stands in it: the text, or what the user says last of a chat, and how it is read.
 
-    `has_caret` has it take the keyboard when the page is opened.
+    `before` has the turns before that one, a role and a text each.
+    """
+
+    sentence: str
+    read: str = "text"
+    system: str = ""
+    before: Sequence[Sequence[str]] = ()
+
+
+def sentence_part(
+    said: Said,
+    *,
+    has_caret: bool,
+    label: str = "Sentence",
+    ways: Sequence[Option] = (),
+    answer: str = "",
+) -> Part:
+    """The box, and what its text is called. `ways` to read it are offered where there are any.
+
+    `has_caret` has it take the keyboard when the page is opened. answer: to a chat, so far.
     """
     spec = {
         "key": "sentence_box",
         "label": label,
         "placeholder": "Type a sentence",
         "has_caret": has_caret,
+        "ways": options_data(ways),
+        "answer": answer,
     }
-    return Part("sentence_box", spec, {"sentence": text})
+    return Part("sentence_box", spec, {**said._asdict(), "begun": []})

@@ -19,7 +19,7 @@ from model.training.recipe import RECIPE_FILE
 from model.training.runs import LIVE, Frames, Run
 from viz.digits import digits, duration
 from viz.figures.lab import curves
-from viz.frame import address, controls, folder, layout, notices, state, words
+from viz.frame import address, box, controls, folder, layout, notices, state, words
 from viz.frame.said import Link
 from viz.frame.settings import (
     LAB_BESIDE,
@@ -30,7 +30,6 @@ from viz.frame.settings import (
     LAB_TEXT,
     MODEL,
     PAGE,
-    SENTENCE,
 )
 from viz.inside_streamlit import unbroken
 from viz.pages.lab import forming
@@ -128,7 +127,7 @@ def _ways(run: Run, frames: Frames | None) -> None:
     """Where the model that it has come to is opened, on the text that is watched."""
     names = [name for name, there in places.folders().items() if there == run.folder]
     if names and frames:
-        at = {MODEL.name: names[0], SENTENCE.name: frames.text}
+        at = {MODEL.name: names[0], **box.address_of(frames.text)}
         attention, heads = (Link(page, {PAGE.name: page, **at}) for page in ("Attention", "Heads"))
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 

@@ -79,7 +79,7 @@ def _chosen(view: View) -> Settings:
     n_queries, n_keys = view.pattern.shape
     group = view.group
     cell = settings.CELL.given(limits=(n_queries, n_keys))
-    state.only_for(view.sentence, cell, settings.FLIPPED)
+    state.only_for(view.given, cell, settings.FLIPPED)
     shown: list[Setting[Any]] = [
         *PLAIN,
         cell,

@@ -85,7 +85,7 @@ def _controls(view: View) -> tuple[Reading, str, range]:
         colour = controls.select(LENS_COLOUR, width=150)
         position = controls.position(view)
         window = _window(len(view.tokens), position)
-    lens = runs.lens(view.handle, view.sentence, (*window, position))
+    lens = runs.lens(view.handle, view.given, (*window, position))
     vocabulary = runs.vocabulary(view.handle)
     return Reading(view, lens, vocabulary, view.layer + 1, position), colour, window
 

@@ -71,7 +71,8 @@ class Reading:
     def counts(self) -> Counts:
         """Sizes of what the model was given: as our tokenizer has it, else as it was typed."""
         view = self.view
-        text = (view.run.reads if "weights" in view.offers else None) or view.sentence
+        text = view.run.reads if "weights" in view.offers else None
+        text = text or runs.tokenizer(view.handle).full_text(view.given)
         if view.run.n_cut:
             kept = runs.tokenizer(view.handle).decode(self.ids).rstrip(UNKNOWN)
             text = kept if text.startswith(" ") else kept.removeprefix(" ")
@@ -122,14 +123,14 @@ def checks(view: View) -> Sequence[Check]:
     """What the trees are compared with: the tokenizer's file, the sentence, the model's ids."""
     if token_runs.merges(view.handle) is None:
         return ()
-    return token_runs.checks(view.handle, view.sentence, _given(view)[1])
+    return token_runs.checks(view.handle, view.given, _given(view)[1])
 
 
 def _given(view: View) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Strings and ids: of an encoder with nothing hidden, of a translation those of its source."""
     run = view.run
     if len(run.trace.streams) == 1:
-        run = runs.run(view.handle, view.sentence)
+        run = runs.run(view.handle, view.given)
     first = run.trace.streams[0]
     assert first.ids is not None, "the page is for text"
     ends = len(run.trace.streams) > 1 and "weights" in view.offers  # with a token of no text
@@ -141,7 +142,7 @@ def _reading(view: View) -> Reading:
     strings, ids = _given(view)
     merges = token_runs.merges(view.handle)
     n_rules = None if merges is None else len(merges.rules)
-    forest = token_runs.forest(view.handle, view.sentence, len(ids))
+    forest = token_runs.forest(view.handle, view.given, len(ids))
     return Reading(view, strings, ids, n_rules, forest, _held_out(view))
 
 

@@ -59,7 +59,7 @@ def _settled(view: View) -> Highlight | None:
     if not view.offers >= {"decoder", "residuals", "vocabulary", "readout"}:
         return None
     last = len(view.tokens) - 1
-    lens = runs.lens(view.handle, view.sentence, [last])
+    lens = runs.lens(view.handle, view.given, [last])
     row, n_layers = settled_from(lens.ids[:, -1, 0].tolist()), len(lens.ids) - 1
     if row == n_layers:
         return None

@@ -4,14 +4,14 @@ import pytest
 
 from tests.viz.kit.gallery import Gallery
 from viz.kit.part import Part
-from viz.kit.parts.sentence_box import sentence_part
+from viz.kit.parts.sentence_box import Said, sentence_part
 
 FOUR_LINES = "one\ntwo\nthree\nfour"
 
 
 def box(text: str, *, has_caret: bool = False) -> Part:
     """The box with a text."""
-    return sentence_part(text, has_caret=has_caret)
+    return sentence_part(Said(text), has_caret=has_caret)
 
 
 def height(gallery: Gallery) -> float:

@@ -24,7 +24,7 @@ from viz.kit.parts.attention import attention_part
 from viz.kit.parts.figure import figure_part
 from viz.kit.parts.forming import forming_part
 from viz.kit.parts.rotation import Rotation, rotation_part
-from viz.kit.parts.sentence_box import sentence_part
+from viz.kit.parts.sentence_box import Said, sentence_part
 from viz.kit.parts.writing import WrittenText, writing_part
 from viz.kit.sampling import distribution_of
 
@@ -332,13 +332,13 @@ PARTS = {
         part(recorded), hottest, likeliest, lambda: {"temperature": 3}
     ),
     "sentence_box: a text of two lines": Row(
-        part(lambda: sentence_part("Tom", has_caret=False, label="Your text")),
+        part(lambda: sentence_part(Said("Tom"), has_caret=False, label="Your text")),
         keys("End ! Shift+Enter x", "Your text"),
         lambda: {"label": "Your text", "sentence": "Tom!\nx"},
         lambda: {"sentence": "Tom!\nx"},
     ),
     "sentence_box: markup is text": Row(
-        part(lambda: sentence_part(f"</textarea>{HOSTILE}", has_caret=False)),
+        part(lambda: sentence_part(Said(f"</textarea>{HOSTILE}"), has_caret=False)),
         nothing,
         lambda: {"sentence": f"</textarea>{HOSTILE}"},
     ),

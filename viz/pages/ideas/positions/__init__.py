@@ -27,7 +27,7 @@ def checks(view: View) -> Sequence[Check]:
     """The properties of the scheme of the bar's model, where it is the one that is shown."""
     own = _own(view)
     is_shown = own and state.value(_scheme(view)) in (own, ALL)
-    return positions.checks(view.handle, view.sentence) if is_shown else ()
+    return positions.checks(view.handle, view.given) if is_shown else ()
 
 
 def render(view: View) -> None:
@@ -85,7 +85,7 @@ def _shown(view: View, scheme: str) -> View:
     asked = Asked(partial(runs.run, handle, view.sentence))
     group = asked.answer.trace.group(view.attention)
     layer, head = min(view.layer, len(group.records) - 1), min(view.head, group.n_heads - 1)
-    return replace(view, handle=handle, asked=asked, layer=layer, head=head)
+    return replace(view, given=view.sentence, handle=handle, asked=asked, layer=layer, head=head)
 
 
 def _said(view: View) -> tuple[str, str]:

@@ -122,7 +122,7 @@ def past_the_end(view: View) -> Numbers:
     n_rows, tokenizer = view.config.max_seq_len, runs.tokenizer(view.handle)
     words.notice(answer_past_the_context(runs.decoder(view.handle)), kind="hint")
     if view.run.n_cut:
-        ids = tokenizer.encode(view.sentence)[n_rows:]
+        ids = tokenizer.encode(view.given)[n_rows:]
         shown = map(visible, tokenizer.token_strings(ids[:NAMED]))
         named = ", ".join(f"{place} “{word}”" for place, word in enumerate(shown, n_rows))
         more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""

@@ -41,7 +41,7 @@ def _try_dog() -> None:
 def _outputs(view: View, key: str, *, is_masked: bool) -> Numbers:
     """What comes out for each token in both orders, with the model's mask or without one."""
     order = _order(view)
-    found = positions.reordered(view.handle, view.sentence, order, is_masked)
+    found = positions.reordered(view.handle, view.given, order, is_masked)
     other = [view.tokens[i] for i in order]
     parts = [
         Part("one order", view.tokens, found.first),
@@ -80,7 +80,7 @@ def _verdict(error: float) -> str:
 def unmasked(view: View) -> Numbers:
     """Outputs in both orders where every token attends to every token."""
     numbers = _outputs(view, "no-mask", is_masked=False)
-    verdicts.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.given))
     inspector.formula("model.positions.Position")
     return numbers
 

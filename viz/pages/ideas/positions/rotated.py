@@ -47,12 +47,12 @@ def _show_rotation(
         "first": FIRST_POSITION.given(default=at[0], high=most),
         "second": SECOND_POSITION.given(default=at[1], high=most),
     }
-    state.only_for((view.sentence, view.model, *chosen), *pair.values())
+    state.only_for((view.given, view.model, *chosen), *pair.values())
     places = {name: int(state.number(setting)) for name, setting in pair.items()}
     shown = rotation(frequencies=_speeds(view), last_position=most)
     part = rotation_part("-".join(map(str, (view.run.key, *chosen))), shown, places)
     component.show(held(part), on_change=partial(state.take_over, prefix="place_"))
-    verdicts.properties(positions.checks(view.handle, view.sentence))
+    verdicts.properties(positions.checks(view.handle, view.given))
     return places
 
 
@@ -109,7 +109,7 @@ def rotation_of_scores(view: View) -> Numbers:
 
 def _unrotated(view: View) -> tuple[np.ndarray, np.ndarray]:
     """The chosen head's queries and keys before RoPE, (T, Dh) each."""
-    q, k = positions.before_rotation(view.handle, view.sentence, view.layer)
+    q, k = positions.before_rotation(view.handle, view.given, view.layer)
     return q[view.head], k[view.head // (len(q) // len(k))]
 
 

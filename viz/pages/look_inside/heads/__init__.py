@@ -145,7 +145,7 @@ def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
 def _maps(view: View) -> None:
     """All heads on this sentence, and the one whose point was clicked."""
     cell = settings.CELL.given(limits=view.pattern.shape)
-    state.only_for(view.sentence, cell)
+    state.only_for(view.given, cell)
     chosen = memory.choices(MAPS, dict(STATE)) | {
         "attention": view.attention,
         "layer": view.layer,

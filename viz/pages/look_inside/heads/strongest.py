@@ -6,7 +6,7 @@ from model.analysis.measures import MEASURES
 from model.analysis.why.rule import RESTS, Counted, Rules
 from model.survey.stored import Strongest
 from viz.digits import digits
-from viz.frame import gradual, layout, links, words
+from viz.frame import box, gradual, layout, links, words
 from viz.frame.view import View
 from viz.labels import visible
 from viz.pages.look_inside.heads.reading import Reading
@@ -87,7 +87,7 @@ def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:
         return words.Way(
             f"{name} on Attention", "Its map on this input, step by step.", "", address
         )
-    where |= {"sentence": found.text}
+    where |= box.address_of(found.text)
     if not found.target:
         where |= {"cell": f"{found.query}-{found.key}"}
     address = links.to(view, "Attention", **where)
