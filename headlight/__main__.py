@@ -48,7 +48,8 @@ def _do(asked: Namespace) -> None:
         return model_command([CHECK, "--checkpoint", named, "--device", asked.device, *more])
     query = {}
     if asked.command == OPEN:
-        query = opening.address(asked.named, asked.text, download=asked.download, keep=asked.keep)
+        said = {"chat": asked.chat, "download": asked.download, "keep": asked.keep}
+        query = opening.address(asked.named, asked.text, **said)
     return sys.exit(opening.start(query, with_browser=getattr(asked, "browser", False)))
 
 
@@ -71,7 +72,10 @@ def _parser() -> ArgumentParser:
             metavar="PATH_OR_NAME",
             help="a folder, a file in GGUF, a shipped model, or a name of the hub",
         )
-        command.add_argument("--text", help="the sentence")
+        given = command.add_mutually_exclusive_group()
+        given.add_argument("--text", help="the sentence")
+        if command is opens:
+            given.add_argument("--chat", metavar="TEXT", help="what a user says in a chat instead")
         command.add_argument(
             "--download",
             action="store_true",

@@ -16,7 +16,7 @@ from model.files import LARGEST_CONFIG, folder_at, is_gguf, read_json
 from model.lines import quoted
 from model.memory import free_memory
 from model.sources import hub, places
-from model.sources.folder import refuse_unopenable
+from model.sources.folder import refuse_unopenable, templates_in
 
 PORT = "STREAMLIT_SERVER_PORT"
 FIRST_PORT, LAST_PORT = 8501, 8600
@@ -33,11 +33,17 @@ def located(named: str, *, download: bool = False) -> str:
 
 
 def address(
-    named: str, text: str | None, *, download: bool = False, keep: bool = False
+    named: str,
+    text: str | None,
+    *,
+    chat: str | None = None,
+    download: bool = False,
+    keep: bool = False,
 ) -> dict[str, str]:
     """What the app's address says to show a model; of a folder of one's own it is remembered.
 
-    keep: whether a converted copy of a file in GGUF is to be kept.
+    text: a sentence. chat: what a user says in a chat instead. keep: whether a converted copy of a
+    file in GGUF is to be kept.
 
     Raises ValueError, before the app is started, for what it could not open.
     """
@@ -57,8 +63,13 @@ def address(
         converted.keep(opened)
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
+    reads_chats = bool(templates_in(place))
+    if chat is not None and not reads_chats:
+        raise ValueError(f"{quoted(name)} has no chat template; give it a text: --text")
+    if chat is not None:
+        return {"model": name, "sentence": chat, "read": "chat"}
     said = {} if text is None else {"source" if is_pair else "sentence": text}
-    return {"model": name, **said}
+    return {"model": name, **said, **({"read": "text"} if said and reads_chats else {})}
 
 
 def start(query: Mapping[str, str], *, with_browser: bool) -> int:

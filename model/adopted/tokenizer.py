@@ -186,12 +186,12 @@ class AdoptedTokenizer(Tokenizer):
             labels.extend((f"{before}{first}" if is_spaced else first, *others))
         return tuple(labels[: len(ids)])
 
-    def full_text(self, given: Typed) -> str:
+    def plain_text(self, given: Typed) -> str:
         """See `Tokenizer`; with the answer so far."""
         if not isinstance(given, Chat):
-            return super().full_text(given)
+            return super().plain_text(given)
         read = self.chat(given)
-        return read.text + self.continuation(read.ids, given.answer)
+        return read.text + self.decode([i for i in given.answer if i not in self.special_ids])
 
     def reads(self, given: Typed) -> str | None:
         """See `Tokenizer`: what its normalizer makes of it, with [UNK] for what has no token.

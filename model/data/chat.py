@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer
 
 from model.data.chat_program import BEGIN, CLOSE, END, OPEN, SECONDS
-from model.data.tokenizer import checked, words_in
+from model.data.tokenizer import checked, without_specials, words_in
 from model.given import Chat, Turn
 from model.lines import quoted
 
@@ -31,7 +31,7 @@ FRAMES = re.compile(f"{OPEN}(\\d{{1,5}}){OPEN}([^{OPEN}{CLOSE}]*){CLOSE}")
 class ReadChat(NamedTuple):
     """A chat as ids, and of each the number of the turn that says it; None: the template's own.
 
-    `words` says which are of one pre-token, `text` is all that the template wrote.
+    `words` says which are of one pre-token, `text` is all of it but its special tokens.
     """
 
     ids: list[int]
@@ -101,16 +101,16 @@ def read_chat(
     """
     _refuse_strange(turns)
     marked, framed = _rendered(template, tuple(turns))
-    text = MARKS.sub("", marked)
-    spans = _spans(text, framed, len(turns))
+    spans = _spans(MARKS.sub("", marked), framed, len(turns))
     starts = [one.start for one in spans]
-    ids, said, words, done = [], [], [], 0
+    ids, said, words, text, done = [], [], [], "", 0
     for piece, is_text in _pieces(marked, [token for token, _ in template.added]):
         new, ends, own = _encoded(as_text if is_text else reading, piece, is_first=not done)
         if is_text and reading.token_to_id(piece) in new:
             raise ValueError(f"{quoted(piece)!r} cannot be read as text; leave it out of the chat")
         ids += new
         words += [(done, word) for word in own]
+        text += piece if is_text else without_specials(reading, piece)
         for place in (done + max(0, end - 1) for end in ends):
             at = bisect(starts, place) - 1
             said.append(spans[at].turn if at >= 0 and place < spans[at].end else None)

@@ -139,9 +139,10 @@ class Tokenizer:
                     encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
                 yield from chain.from_iterable(encoding.ids for encoding in encodings)
 
-    def full_text(self, given: Typed) -> str:
-        """All that is read: a text as it is, of a chat what its template writes."""
-        return words_of(given)
+    def plain_text(self, given: Typed) -> str:
+        """All that is read as text: without special tokens, of a chat what its template writes."""
+        text = words_of(given)
+        return without_specials(self.backend, text) if isinstance(given, Markup) else text
 
     def reads(self, given: Typed) -> str | None:
         """The text as its tokens have it, where that is not the text; None where it is.
@@ -257,6 +258,17 @@ class Tokenizer:
                 f"token {token_id} is not in the vocabulary; ids are 0 to {self.vocab_size - 1}"
             )
         return piece
+
+
+def without_specials(backend: tokenizers.Tokenizer, text: str) -> str:
+    """A text without the special tokens that it spells, and the space that they take with them."""
+    specials = [one for one in backend.get_added_tokens_decoder().values() if one.special]
+    longest_first = sorted(specials, key=lambda one: -len(one.content))
+    space = r"\s*"
+    patterns = [
+        f"{space * one.lstrip}{re.escape(one.content)}{space * one.rstrip}" for one in longest_first
+    ]
+    return re.sub("|".join(patterns) or "(?!)", "", text)
 
 
 def words_in(encoding: tokenizers.Encoding) -> list[int]:

@@ -15,7 +15,7 @@ from headlight import opening
 from headlight.__main__ import main
 from model.commands import COMMANDS
 from model.sources import hub, places
-from tests.model.adopted.families import saved
+from tests.model.adopted.families import saved, saved_with_chats
 from tests.serving import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +34,15 @@ def test_an_address_is_of_the_model_and_its_text(tmp_path: Path) -> None:
     assert opening.address(str(folder), None) == {"model": "my-gpt2"}
     assert opening.address("my-gpt2", None) == {"model": "my-gpt2"}  # it is remembered
     assert opening.located(str(folder)) == str(folder)
+
+
+def test_a_chat_is_opened_as_one_and_a_text_as_a_text(tmp_path: Path) -> None:
+    folder = str(saved_with_chats(tmp_path / "chatty"))
+    told = {"model": "chatty", "sentence": "a & b"}
+    assert opening.address(folder, None, chat="a & b") == {**told, "read": "chat"}
+    assert opening.address("chatty", "a & b") == {**told, "read": "text"}
+    with pytest.raises(ValueError, match="stories has no chat template; give it a text: --text"):
+        opening.address("stories", None, chat="a & b")
 
 
 def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

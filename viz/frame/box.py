@@ -43,7 +43,9 @@ def draw(setting: Text, readings: tuple[str, ...], model: str, has_caret: bool) 
     read = state.value(READ.given(options=readings, default=readings[0]))
     given = _given(text if text.strip() else setting.default, read, model)
     ways = [Option(name, name) for name in ("chat", "text")] if reads_chats else []
-    said = Said(text, read, state.value(SYSTEM), [[*turn] for turn in state.value(BEFORE)])
+    before = [[*turn] for turn in state.value(BEFORE)]
+    begun = given.answer if isinstance(given, Chat) else ()
+    said = Said(text, read, state.value(SYSTEM), before, begun)
     part = sentence_part(
         said, has_caret=has_caret, label=setting.label, ways=ways, answer=_answer(given, model)
     )

@@ -204,7 +204,7 @@ class Turns(Setting[tuple[Turn, ...]]):
         """The turns; none for what is no such list."""
         turns, found = None, cast("Any", raw)
         try:
-            found = json.loads(raw) if isinstance(raw, str) else found
+            found = json.loads(raw or "[]") if isinstance(raw, str) else found
             turns = tuple(Turn(role, TEXT.nearest(text)[0]) for role, text in found)
         except (ValueError, TypeError, RecursionError):
             pass

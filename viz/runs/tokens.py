@@ -32,7 +32,7 @@ def forest(handle: ModelHandle, given: Typed, n_tokens: int) -> tuple[PreToken, 
 def checks(handle: ModelHandle, given: Typed, ids: tuple[int, ...]) -> tuple[Check, ...]:
     """The trees of a text against the tokenizer's file, and the ids the model was given."""
     made, tokenizer = forest(handle, given, len(ids)), runs.tokenizer(handle)
-    normalised = tokenizer.normalized(tokenizer.full_text(given))
+    normalised = tokenizer.normalized(tokenizer.plain_text(given))
     return check_forest(made, ids, normalised, _model_part(handle))
 
 

@@ -260,6 +260,12 @@ def words(names: str = "the red ##d ball dog ! a") -> hf.PreTrainedTokenizerFast
     return hf.PreTrainedTokenizerFast(tokenizer_object=backend, **specials)
 
 
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
 def saved(
     folder: Path,
     family: str = "gpt2",
@@ -271,6 +277,18 @@ def saved(
     """A folder that transformers wrote: a model of random weights and its tokenizer."""
     build(family, vocab_size=vocab_size, **changes).save_pretrained(folder)
     tokens(vocab_size, start, end).save_pretrained(folder)
+    return folder
+
+
+def saved_with_chats(folder: Path, template: str = CHATML, **changes: object) -> Path:
+    """The same of a model that was made for chats, which ends a turn by a token of its own."""
+    own = tokens()
+    own.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
+    own.chat_template = template
+    model = build("llama", vocab_size=len(own), **changes)
+    model.generation_config.eos_token_id = [5, own.convert_tokens_to_ids("<|im_end|>")]
+    model.save_pretrained(folder)
+    own.save_pretrained(folder)
     return folder
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.given import Turn
 from viz.frame.kinds import (
     Cells,
     Choice,
@@ -18,6 +19,7 @@ from viz.frame.kinds import (
     Places,
     Setting,
     Text,
+    Turns,
 )
 
 LAYER = Choice("layer", "Layer", 2, range(6), words="L{}".format)
@@ -32,6 +34,7 @@ DIMENSIONS = Numbers("dimensions", "Dimensions", (0,), options=range(9), most=3)
 EDITS = Cells("edits", "Edits", (), n=13)
 SENTENCE = Text("sentence", "Sentence", "")
 BLANKS = Places("blanks", "Blank", (4,), n=9)
+SAID = Turns("before", "Turns before", ())
 TARGET = Ids("target", "Target", (), n=9, most=4)
 
 
@@ -42,6 +45,7 @@ TARGET = Ids("target", "Target", (), n=9, most=4)
         (SHARE, 1.0), (COUNT, 1000), (TOP, None), (TOP, 7), (OWN, (3, True)), (OWN, (9, False)),
         (CELL, None), (CELL, (12, 6)), (DIMENSIONS, ()), (DIMENSIONS, (8, 1)),
         (EDITS, ()), (EDITS, ((3, 1), (0, 12))), (SENTENCE, ""), (SENTENCE, "3-1, ½ & “x”"),
+        (SAID, ()), (SAID, (Turn("user", "Hi [“;”] 😀"), Turn("assistant", ""))),
         (TARGET, ()), (TARGET, (3, 1, 3)), (BLANKS, ()), (BLANKS, (0, 3, 8)),
     ],
     ids=lambda value: getattr(value, "name", repr(value)),  # the same in every process
@@ -75,6 +79,11 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
         (SHARE, "0.37", 0.35, "Share 0.37 is between steps of 0.05; using 0.35."),
         (SHARE, "nan", 0.8, "Share nan is not a number; using 0.8."),
         (TARGET, "3-9-1", (3,), "Target: 2 of 3 cannot be used here and are left out."),
+        (SAID, '[["user","a"],["wizard","b"]]', (),
+         'Turns before [["user","a"],["wizard","b"]] are not such as [["user","Hello"]]; showing '
+         "none."),
+        (SAID, "3", (), 'Turns before 3 are not such as [["user","Hello"]]; showing none.'),
+        (SAID, [["user", 5]], (Turn("user", "5"),), None),
         (TARGET, "x", (), "Target: 1 of 1 cannot be used here and are left out."),
         (TARGET, [1, 1, 1, 1, 1], (1, 1, 1, 1), "Target: 1 of 5 cannot be used here and are left "
          "out."),

@@ -62,6 +62,7 @@ PLACES = [
     Place("Next token", {"seed": 7, "new_tokens": 12, "full": "slide", "mode": "greedy"}),
     Place("Next token", {"written": 3, "changes": (Change(1, "temperature", 1.5),)},
           {"sentence": "Tom had a red"}),
+    Place("Tokens", {"read": "markup"}, {"sentence": TOM}),
     Place("Contributions", {"answer": 300, "instead": 5, "metric": "difference", "neuron": (2, 7)},
           {"sentence": TOM}),
     Place("Ablation", {"off": ("decoder.attn.2.4", "decoder.ffn.1"), "stands_in": "mean"},
@@ -152,6 +153,7 @@ def test_every_setting_has_a_place_in_these_tests() -> None:
         "lab_head",
         "lab_curve",
     }  # where a training is
+    elsewhere |= {"system", "before", "begun"}  # of a chat
     elsewhere |= {"elsewhere_1", "elsewhere_2", "elsewhere_3"}  # once a circuit is there
     assert set(names) | FOLLOWING | elsewhere == set(SETTINGS)
 

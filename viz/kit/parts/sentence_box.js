@@ -104,9 +104,8 @@ export class SentenceBox extends Instrument {
     const { system, before } = this.#earlier;
     const said = before.length ? [...before.map(([, text]) => text), sentence] : [];
     if (said.some((text) => !text.trim())) return;
-    const isSame = same([system, before], this.#agreed);
     this.#agreed = [system, before];
-    this.setQuietly(isSame ? { sentence } : { sentence, system, before });
+    this.setQuietly({ sentence, system, before });
   }
 
   /** As high as its text, up to the height the style sheet allows. */

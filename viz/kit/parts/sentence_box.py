@@ -10,13 +10,14 @@ from viz.kit.wire import Option, options_data
 class Said(NamedTuple):
     """What stands in it: the text, or what the user says last of a chat, and how it is read.
 
-    `before` has the turns before that one, a role and a text each.
+    `before` has the turns before that one, a role and a text each, `begun` an answer by its ids.
     """
 
     sentence: str
     read: str = "text"
     system: str = ""
     before: Sequence[Sequence[str]] = ()
+    begun: Sequence[int] = ()
 
 
 def sentence_part(
@@ -29,7 +30,7 @@ def sentence_part(
 ) -> Part:
     """The box, and what its text is called. `ways` to read it are offered where there are any.
 
-    `has_caret` has it take the keyboard when the page is opened. answer: to a chat, so far.
+    `has_caret` has it take the keyboard when the page is opened. answer: the begun one as text.
     """
     spec = {
         "key": "sentence_box",
@@ -39,4 +40,4 @@ def sentence_part(
         "ways": options_data(ways),
         "answer": answer,
     }
-    return Part("sentence_box", spec, {**said._asdict(), "begun": []})
+    return Part("sentence_box", spec, said._asdict())

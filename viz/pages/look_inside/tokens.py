@@ -72,7 +72,7 @@ class Reading:
         """Sizes of what the model was given: as our tokenizer has it, else as it was typed."""
         view = self.view
         text = view.run.reads if "weights" in view.offers else None
-        text = text or runs.tokenizer(view.handle).full_text(view.given)
+        text = text or runs.tokenizer(view.handle).plain_text(view.given)
         if view.run.n_cut:
             kept = runs.tokenizer(view.handle).decode(self.ids).rstrip(UNKNOWN)
             text = kept if text.startswith(" ") else kept.removeprefix(" ")

@@ -1,11 +1,17 @@
 """Protects the sentence box: what a person types stays, and is sent as it was typed."""
 
+from collections.abc import Sequence
+
 import pytest
+from playwright.sync_api import Locator
 
 from tests.viz.kit.gallery import Gallery
 from viz.kit.part import Part
 from viz.kit.parts.sentence_box import Said, sentence_part
+from viz.kit.wire import Option
 
+Before = Sequence[Sequence[str]]
+WAYS = [Option(name, name) for name in ("chat", "text")]
 FOUR_LINES = "one\ntwo\nthree\nfour"
 
 
@@ -60,6 +66,81 @@ def test_the_caret_stands_behind_the_text_where_it_is_asked_for(
     gallery.show(box("Tom", has_caret=has_caret))
     gallery.keyboard.type(" ran")
     assert gallery.read()["sentence"] == ("Tom ran" if has_caret else "Tom")
+
+
+def chat(sentence: str, before: Before = (), *, system: str = "", answer: str = "") -> Part:
+    """A chat in the box."""
+    said = Said(sentence, "chat", system, before, [7] if answer else ())
+    return sentence_part(said, has_caret=False, ways=WAYS, answer=answer)
+
+
+def press(gallery: Gallery, name: str) -> None:
+    """Press the first button with these words."""
+    gallery.get_by_role("button", name=name, exact=True).first.click()
+
+
+def field(gallery: Gallery, name: str) -> Locator:
+    """Where one turn is typed."""
+    return gallery.get_by_role("textbox", name=name)
+
+
+def test_the_system_is_asked_on_demand_and_is_left_out_again(gallery: Gallery) -> None:
+    gallery.show(chat("Hi"))
+    press(gallery, "+ system")
+    gallery.keyboard.type("Be kind")
+    assert gallery.sent() == {"system": "Be kind"}
+    gallery.receive(chat("Hi", system="Be kind"), acked=1)
+    assert gallery.read()["turns"] == [["system", "Be kind"]]
+    assert gallery.get_by_role("button", name="+ system").count() == 0
+    press(gallery, "×")
+    assert gallery.sent() == {"system": ""}
+    assert gallery.read()["turns"] == []
+
+
+def test_a_reply_makes_earlier_turns_of_question_and_answer_once_it_is_typed(
+    gallery: Gallery,
+) -> None:
+    gallery.show(chat("Hi", answer="Hello!"))
+    assert gallery.read()["answer"] == "Hello!"
+    press(gallery, "+ reply")
+    read = gallery.read()
+    assert read["turns"] == [["user", "Hi"], ["assistant", "Hello!"]]
+    assert (read["sentence"], read["answer"]) == ("", None)
+    gallery.receive(chat("Hi", answer="Hello!"))  # Python knows nothing of it yet
+    assert gallery.read()["sentence"] == ""
+    gallery.keyboard.type("Who are you?")
+    before = [["user", "Hi"], ["assistant", "Hello!"]]
+    assert gallery.sent() == {"sentence": "Who are you?", "before": before}
+
+
+def test_a_turn_without_a_text_is_not_sent(gallery: Gallery) -> None:
+    gallery.show(chat("Hi"))
+    press(gallery, "+ turn")
+    field(gallery, "Sentence").fill("And?")
+    assert gallery.sent() == {}
+    field(gallery, "assistant, turn 1").fill("Hello")
+    before = [["user", "Hi"], ["assistant", "Hello"]]
+    assert gallery.sent() == {"sentence": "And?", "before": before}
+
+
+def test_a_turn_goes_with_its_answer(gallery: Gallery) -> None:
+    gallery.show(chat("c", [["user", "a"], ["assistant", "b"]], system="s"))
+    gallery.locator("[data-role=user] > .hl-remove").click()
+    assert gallery.sent() == {"before": []}
+    assert gallery.read()["turns"] == [["system", "s"]]
+
+
+def test_an_answer_is_taken_away_and_a_chat_is_read_as_a_text(gallery: Gallery) -> None:
+    gallery.show(chat("Hi", system="Be kind", answer="Hello"))
+    gallery.locator("[data-role=assistant] > .hl-remove").click()
+    assert gallery.sent() == {"begun": []}
+    press(gallery, "text")
+    assert gallery.sent() == {"begun": [], "read": "text"}
+    read = gallery.read()
+    assert (read["turns"], read["answer"]) == ([], None)
+    assert read["ways"] == [["chat", False], ["text", True]]
+    press(gallery, "chat")
+    assert gallery.read()["turns"] == [["system", "Be kind"]]
 
 
 @pytest.mark.parametrize("waits", [True, False])

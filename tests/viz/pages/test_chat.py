@@ -1,0 +1,174 @@
+"""Protects chats on the pages: what is asked, what is read, what an address carries, bad ones."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.given import Chat, Turn
+from model.sources.places import WHERE
+from tests.model.adopted.families import saved_with_chats
+from tests.model.builders import edit_json
+from tests.viz.apps import (
+    address_of,
+    button,
+    captions,
+    chosen,
+    control,
+    faultless,
+    lines,
+    open_page,
+    tell,
+)
+from tests.viz.builders import live_data
+from tests.viz.pages.test_any_model import OF_DECODERS
+from viz import runs
+from viz.frame.box import QUESTION
+from viz.pages import alive
+
+MODEL = "some-chat"
+BALL, DOG = Turn("user", "the ball"), Turn("system", "a dog")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shelf")
+    saved_with_chats(folder / MODEL, max_position_embeddings=64)
+    for name, template in REFUSING.items():
+        saved_with_chats(folder / name, template, max_position_embeddings=64)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(WHERE, str(shelf))
+
+
+REFUSING = {
+    "refuses": "{{ raise_exception('Roles must alternate') }}",
+    "endless": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+}
+
+
+def ids_of(*turns: Turn, answer: tuple[int, ...] = ()) -> list[int]:
+    """What the model of these tests is given of a chat."""
+    return runs.tokenizer(runs.handle_of(MODEL, "cpu")).encode(Chat(turns, answer))
+
+
+def n_tokens(app: AppTest) -> int:
+    """How many tokens the page says it shows."""
+    (count,) = (x.proto.body for x in app.get("html") if "hl-count" in x.proto.body)
+    return int(re.findall(r">(\d+) /", count)[0])
+
+
+def box(app: AppTest) -> dict[str, Any]:
+    """What the sentence box is sent."""
+    sent = (json.loads(x.proto.json) for x in app.get("bidi_component") if x.proto.json)
+    return next(one for one in sent if one.get("part") == "sentence_box")
+
+
+@pytest.mark.parametrize("page", OF_DECODERS)
+def test_every_page_of_a_decoder_shows_a_chat(page: str) -> None:
+    app = faultless(open_page(page, model=MODEL, sentence=BALL.text, system=DOG.text))
+    assert control(app, "model") == MODEL
+    if page != "Order":  # which has a text of its own
+        assert n_tokens(app) == len(ids_of(DOG, BALL))
+
+
+def test_a_chat_comes_first_and_asks_until_something_is_asked() -> None:
+    app = faultless(open_page("Attention", model=MODEL))
+    assert n_tokens(app) == len(ids_of(Turn("user", QUESTION)))
+    assert box(app)["settings"]["read"] == "chat"
+    assert [way["name"] for way in box(app)["spec"]["ways"]] == ["chat", "text"]
+    assert "read" not in address_of(app)
+    other = faultless(open_page("Attention"))  # of a model without a template
+    assert box(other)["spec"]["ways"] == [] and box(other)["settings"]["read"] == "text"
+
+
+def test_an_address_carries_all_that_is_said_and_an_answer_that_belongs_to_it() -> None:
+    before, answer = [["user", "red"], ["assistant", "a ball"]], ids_of(BALL)[3:6]
+    query = {
+        "sentence": BALL.text,
+        "system": DOG.text,
+        "before": json.dumps(before, separators=(",", ":")),
+        "begun": "-".join(map(str, answer)),
+    }
+    app = faultless(open_page("Attention", model=MODEL, **query))
+    turns = (DOG, *(Turn(*turn) for turn in before), BALL)
+    assert n_tokens(app) == len(ids_of(*turns, answer=tuple(answer)))
+    assert query.items() <= address_of(app).items()
+    home = open_page("Home", model=MODEL, **query)
+    opens = live_data(home, "home")["spec"]["columns"][0]["opens"]
+    assert query.items() <= dict(parse_qsl(opens.removeprefix("?"))).items()
+    app = faultless(chosen(app, sentence="a red ball"))
+    assert "begun" not in address_of(app), "it was the answer to something else"
+    app = faultless(chosen(app, read="text"))
+    assert {"system", "before", "begun"}.isdisjoint(address_of(app))
+
+
+def test_a_token_that_was_drawn_begins_the_answer_and_an_end_ends_the_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = faultless(open_page("Home", model=MODEL, sentence=BALL.text))
+    n, handle = len(ids_of(BALL)), runs.handle_of(MODEL, "cpu")
+    taken = []
+    monkeypatch.setattr(alive.component, "show", lambda part, **kept: taken.append(kept))
+    for token in (7, max(runs.end_ids(handle))):
+        app.run()
+        tell(app, {"appended": [n, token]}, monkeypatch, taken[-1]["on_change"])
+        n += 1
+    assert address_of(app)["begun"] == "7"
+    assert box(app)["spec"]["answer"] == runs.decode(handle, [7])
+    monkeypatch.undo()
+
+
+SPELLED = "a <|im_start|> b"
+
+
+def test_a_special_token_that_is_spelled_is_text_until_it_is_asked_for() -> None:
+    app = faultless(open_page("Tokens", model=MODEL, sentence=SPELLED, read="text"))
+    n = n_tokens(app)
+    assert "“<|im_start|>” is read as text." in captions(app)
+    app = faultless(button(app, "Read it as the one token it names").click().run())
+    assert n_tokens(app) < n and address_of(app)["read"] == "markup"
+    assert "“<|im_start|>” is read as the one token it names." in captions(app)
+    assert control(button(app, "Read it as text").click().run(), "read") == "text"
+    chat = open_page("Tokens", model=MODEL, sentence=SPELLED)
+    assert not any("<|im_start|>" in caption for caption in captions(chat)), "a chat keeps it text"
+
+
+BAD = [
+    ({"model": "refuses"}, "its chat template refuses this: Roles must alternate"),
+    ({"model": "endless"}, "its chat template does not end within 2 seconds of computing"),
+    ({"before": '[["user",""]]'}, "turn 0, of the user, is empty; write it or leave it"),
+    ({"sentence": "the ball " * 99}, "and 64 fit; shorten turn 0, which has"),
+    ({"begun": "99999"}, "token 99999 of the answer is not among the"),
+    ({"begun": "-".join(["7"] * 60)}, "and 64 fit; begin a new answer"),
+]
+
+
+@pytest.mark.parametrize(("query", "line"), BAD, ids=lambda x: str(x)[:30])
+def test_a_bad_chat_is_one_line_and_the_box_stays(query: dict[str, str], line: str) -> None:
+    app = open_page("Attention", **{"model": MODEL, "sentence": BALL.text} | query)
+    (said,) = lines(app, "error")
+    assert line in said
+    assert box(app)["settings"]["read"] == "chat"
+
+
+def test_turns_that_are_none_are_let_go_in_a_line() -> None:
+    app = faultless(open_page("Attention", model=MODEL, sentence=BALL.text, before="[[1]]"))
+    assert n_tokens(app) == len(ids_of(BALL))
+    assert any(line.startswith("Turns before [[1]] are not such as") for line in lines(app, "note"))
+
+
+def test_of_two_templates_one_is_read_and_a_word_says_which(shelf: Path) -> None:
+    folder = saved_with_chats(shelf / "two-templates")
+    edit_json(folder / "tokenizer_config.json", lambda x: x.update(chat_template="{{ 1 }}"))
+    app = faultless(open_page("Attention", model="two-templates", sentence=BALL.text))
+    said = "tokenizer_config.json has a chat template too; chat_template.jinja’s is read"
+    assert any(said in line for line in lines(app, "note"))
+    assert n_tokens(app) == len(ids_of(BALL))
