@@ -213,7 +213,7 @@ def _trees(reading: Reading, chosen: int, drawn: list[PreToken]) -> None:
             f"{', '.join(map(label_of, made))}",
         )
     if len(reading.drawn) < len(reading.forest):
-        words.caption("Tokens of 0 bytes are put around the text by the tokenizer.")
+        words.caption("Tokens of 0 bytes are special: they stand for no bytes of a text.")
 
 
 def _note(reading: Reading) -> None:
