@@ -134,6 +134,17 @@ def test_heads_are_measured_as_on_the_page(run: Run) -> None:
     assert list(zip(heads.layer, heads["head"], strict=True)) == list(np.ndindex(6, 8))
 
 
+def test_random_repeats_show_the_heads_of_induction() -> None:
+    run = hl.open("induction", device="cpu").random_repeats()
+    heads = run.heads().set_index(["layer", "head"]).induction
+    assert heads.nlargest(2).index.tolist() == [(1, 0), (1, 1)]
+    pattern = run.attention(1, 0)
+    after = [float(pattern[i, i - 23]) for i in range(24, 48)]  # of each what followed its copy
+    assert heads[1, 0] == pytest.approx(np.mean(after), abs=1e-6)
+    assert heads[1, 0] > 0.7 > 0.01 > heads[0, 0]
+    assert run.tokens[24:] == run.tokens[:24]
+
+
 @cache
 def of_a_ball() -> Circuit:
     """What leads to the word that stood there before."""
@@ -316,6 +327,7 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         ("'' is not one token", lambda run: run.circuit(answer="")),
         ("are one token", lambda run: run.circuit(answer="He", against=" He")),
         ("'@' is not one token", lambda _: hl.open("shakespeare")("ab").circuit("ac", answer="@")),
+        ("is no decoder", lambda _: hl.open("blank").random_repeats()),
         ("is no language model", lambda _: hl.open("translate")("A dog.").circuit()),
         (
             "they part at “dog” and “big”",
