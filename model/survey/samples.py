@@ -185,7 +185,7 @@ def random_repeats(loaded: Runnable) -> Repeats:
     plain = [i for i in dict.fromkeys(drawn) if _is_plain(tokenizer, i)]
     one = tokenizer.encode(tokenizer.continuation([], plain[:1]))
     start = list(takewhile(tokenizer.special_ids.__contains__, one))
-    n = min(REPEATED, length_of_half(loaded.config.max_seq_len - len(start), len(plain)))
+    n = min(REPEATED, length_of_half(loaded.model.config.max_seq_len - len(start), len(plain)))
     half: list[int] = []
     for token in plain:
         if len(half) < n and _typed(tokenizer, [*start, *half, token, *half, token]):

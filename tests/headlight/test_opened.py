@@ -25,6 +25,7 @@ from model.analysis.paths.edges import effects
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.survey.measured import measured
+from model.survey.samples import random_repeats
 from tests.model.adopted.families import build, given, saved, tokens, words
 from viz.kit.part import STEP, piece
 
@@ -142,7 +143,7 @@ def test_random_repeats_show_the_heads_of_induction() -> None:
     after = [float(pattern[i, i - 23]) for i in range(24, 48)]  # of each what followed its copy
     assert heads[1, 0] == pytest.approx(np.mean(after), abs=1e-6)
     assert heads[1, 0] > 0.7 > 0.01 > heads[0, 0]
-    assert run.tokens[24:] == run.tokens[:24]
+    assert run.trace.ids.tolist() == random_repeats(run.opened).ids, "those of the page"
 
 
 @cache

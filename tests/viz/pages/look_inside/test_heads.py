@@ -190,7 +190,7 @@ def test_on_random_repeats_the_heads_of_induction_come_first() -> None:
     app = finished(open_page(PAGE, model="induction", measured_on="repeats", layer="1", head="1"))
     loaded = checkpoint.load("induction", "cpu")
     given = random_repeats(loaded)
-    trace = loaded.captured((given.ids, given.ids))
+    trace = loaded.captured((given.ids, loaded.tokenizer.token_strings(given.ids)))
     after = [  # the weight of each token of the second half on what followed its copy
         np.mean([pattern[i, i - 23] for i in range(24, 48)])
         for record in trace.attention
@@ -209,6 +209,9 @@ def test_on_random_repeats_the_heads_of_induction_come_first() -> None:
     assert [name.strip(" ●") for name in shown] == order and order[0] == "L1\u00a0H0"
     assert any("48 random tokens: 24, and the same 24 again (seed 0)" in x for x in captions(app))
     assert any(line.startswith("Counted on these tokens. A look is") for line in captions(app))
+    rules = counted(reasons(trace, loaded.model, Site("decoder", "self", 1)), 1).rules
+    looks = {rule: f"{n} of {rules.total()}" for rule, n in rules.most_common(3)}
+    assert tables_shown(app)[0]["looks"] == looks
     text = " ".join(element.proto.body for element in app.get("html"))
     assert f"Strongest on these tokens: {digits(float(max(after)), 3)} after copies" in text
     assert "2 of 4 heads attend to what followed earlier copies" in text
@@ -219,21 +222,27 @@ def test_on_random_repeats_the_heads_of_induction_come_first() -> None:
 
 
 def test_on_random_repeats_a_choice_of_ones_own_stays() -> None:
-    app = open_page(PAGE, model="induction", across="entropy", sorted_by="-entropy")
-    app = chosen(app, measured_on="repeats")
+    app = chosen(open_page(PAGE, model="induction", across="entropy"), measured_on="repeats")
+    assert "after copies ▾" in tables_shown(app)[-2], "as long as nothing was chosen"
+    app = chosen(app, sorted_by="-entropy")
     shown = {name: control(app, name) for name in ("across", "up", "colour_by")}
     assert shown == {"across": "entropy", "up": "induction", "colour_by": "copying"}
     assert "entropy ▴" in tables_shown(app)[-2]
     app = chosen(app, measured_on="sentence")
+    assert "entropy ▴" in tables_shown(app)[-2]
     assert (control(app, "across"), control(app, "up")) == ("entropy", "copying")
 
 
 def test_random_repeats_that_no_text_is_read_as_lead_to_this_input(shelf: Path) -> None:
-    saved(shelf / "ends", end="</s>")
+    saved(shelf / "ends", start="<s>", end="</s>")
     query = {"sentence": "the red ball", "layer": "2", "head": "3"}
     app = open_page(PAGE, model="ends", measured_on="repeats", **query)
     text = " ".join(element.proto.body for element in app.get("html"))
     assert "Strongest on these tokens" not in text
+    assert any(
+        "46 random tokens: 23, and the same 23 again, after what begins every text" in line
+        for line in captions(app)
+    )
     assert query_in(text, "L2\u00a0H3 on Attention").items() >= query.items()
 
 
