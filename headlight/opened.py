@@ -24,8 +24,10 @@ from model.lines import quoted
 from model.names import head_name
 from model.sources.handle import Traced
 from model.sources.table import Runnable, open_runnable
+from model.sources.tokens import strings_of
 from model.sources.transformers import lent
 from model.survey.measured import of_model, on_input
+from model.survey.samples import random_repeats
 from model.trace import Trace
 from viz.figures.lens import row_names
 from viz.frame.sliders import sampling_of
@@ -83,6 +85,16 @@ class Model:
         if "chat" not in self.opened.offers:
             raise ValueError(f"{self.opened.name} has no chat template; give it a text")
         return Run(self.opened, self.opened.trace(Chat(turns_of(turns))).trace)
+
+    def random_repeats(self) -> "Run":
+        """Run it on 24 random tokens and the same again, on which induction is measured.
+
+        The same tokens each time: `run.heads().nlargest(3, "induction")` are its induction heads.
+        ValueError for what is no decoder.
+        """
+        _refuse_in_training(self.opened)
+        ids = random_repeats(self.opened).ids
+        return Run(self.opened, self.opened.captured((ids, strings_of(self.opened, tuple(ids)))))
 
     def __repr__(self) -> str:
         facts = self.opened.config

@@ -1,22 +1,26 @@
-"""What a survey runs a model on: windows of a text, pairs of sentences, or pictures."""
+"""What heads are measured on: windows of a text, pairs of sentences, pictures, random repeats."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from model.analysis.exchanged import exchanged, exchanged_patches
+from model.analysis.exchanged import exchanged, exchanged_patches, length_of_half, repeated
 from model.config import VisionConfig
 from model.data.images import read_part
 from model.data.pairs import read_pair
 from model.data.text import digest, read_text
+from model.data.tokenizer import UNKNOWN, Tokenizer
 from model.files import names_of
 from model.inputs import translation_of
 from model.sources.table import Runnable
 
 SHORTEST = 2  # tokens: a row with one key has no choice
+REPEATED = 24  # random tokens that are said twice
+TRIED = 1000  # of the vocabulary, until so many are found
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,53 @@ def _pictures(loaded: Runnable, asked: Asked) -> Samples:
     lengths = [config.max_seq_len] * len(images.images)
     every = Samples(make, lengths, {}, images.digest)
     return _limited(every, [asked.images.name] * len(lengths), asked.most)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """n random tokens and the same again, after what begins every text; all of them are `ids`.
+
+    `text` is what a person types to have them read as these ids; empty where no text is.
+    """
+
+    ids: list[int]
+    n: int
+    text: str
+
+
+def random_repeats(loaded: Runnable) -> Repeats:
+    """What induction is measured on (Olsson et al. 2022), the same each time.
+
+    Its tokens stand for letters or signs, and are such that their text reads back as these
+    ids, where there are such. ValueError for what is no decoder, and for a context without room.
+    """
+    if not {"decoder", "vocabulary"} <= loaded.offers:
+        raise ValueError(f"{loaded.name} is no decoder; random repeats are run by one alone")
+    tokenizer = loaded.tokenizer
+    drawn = repeated(np.arange(tokenizer.vocab_size), TRIED, 0).tolist()
+    plain = [i for i in dict.fromkeys(drawn) if _is_plain(tokenizer, i)]
+    one = tokenizer.encode(tokenizer.continuation([], plain[:1]))
+    start = list(takewhile(tokenizer.special_ids.__contains__, one))
+    n = min(REPEATED, length_of_half(loaded.model.config.max_seq_len - len(start), len(plain)))
+    half: list[int] = []
+    for token in plain:
+        if len(half) < n and _typed(tokenizer, [*start, *half, token, *half, token]):
+            half.append(token)
+    half = half if len(half) == n else plain[:n]
+    ids = [*start, *half, *half]
+    return Repeats(ids, n, _typed(tokenizer, ids))
+
+
+def _is_plain(tokenizer: Tokenizer, token: int) -> bool:
+    """Whether a token stands for text by itself: no mark, no half character, no blank."""
+    text = "" if tokenizer.lacking([token]) else tokenizer.continuation([], [token])
+    return bool(text.strip()) and text.isprintable() and UNKNOWN not in text
+
+
+def _typed(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
+    """The text that is read as just these ids; empty where theirs is read otherwise."""
+    text = tokenizer.continuation([], ids)
+    return text if tokenizer.encode(text) == list(ids) else ""
 
 
 def _limited(all_of_it: Samples, of_file: Sequence[str], most: int) -> Samples:

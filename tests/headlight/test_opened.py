@@ -25,6 +25,7 @@ from model.analysis.paths.edges import effects
 from model.decoding.filters import Sampling
 from model.decoding.sampling import generate
 from model.survey.measured import measured
+from model.survey.samples import random_repeats
 from tests.model.adopted.families import build, given, saved, tokens, words
 from viz.kit.part import STEP, piece
 
@@ -132,6 +133,17 @@ def test_heads_are_measured_as_on_the_page(run: Run) -> None:
         np.testing.assert_array_equal(heads[name], of.values.ravel())
     assert {"kept", "copying"} <= set(heads)
     assert list(zip(heads.layer, heads["head"], strict=True)) == list(np.ndindex(6, 8))
+
+
+def test_random_repeats_show_the_heads_of_induction() -> None:
+    run = hl.open("induction", device="cpu").random_repeats()
+    heads = run.heads().set_index(["layer", "head"]).induction
+    assert heads.nlargest(2).index.tolist() == [(1, 0), (1, 1)]
+    pattern = run.attention(1, 0)
+    after = [float(pattern[i, i - 23]) for i in range(24, 48)]  # of each what followed its copy
+    assert heads[1, 0] == pytest.approx(np.mean(after), abs=1e-6)
+    assert heads[1, 0] > 0.7 > 0.01 > heads[0, 0]
+    assert run.trace.ids.tolist() == random_repeats(run.opened).ids, "those of the page"
 
 
 @cache
@@ -316,6 +328,7 @@ def test_memory_and_folder_give_the_same(tmp_path: Path) -> None:
         ("'' is not one token", lambda run: run.circuit(answer="")),
         ("are one token", lambda run: run.circuit(answer="He", against=" He")),
         ("'@' is not one token", lambda _: hl.open("shakespeare")("ab").circuit("ac", answer="@")),
+        ("is no decoder", lambda _: hl.open("blank").random_repeats()),
         ("is no language model", lambda _: hl.open("translate")("A dog.").circuit()),
         (
             "they part at “dog” and “big”",

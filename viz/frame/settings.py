@@ -169,12 +169,17 @@ PADDING_SIDE = named("side", "Side", SIDES, "Masks")
 
 # --- Heads -------------------------------------------------------------------------------------
 
-TEXTS = {"survey": "held-out text", "sentence": "this input", "text": "a text of yours"}
+TEXTS = {
+    "survey": "held-out text",
+    "sentence": "this input",
+    "repeats": "random repeats",
+    "text": "a text of yours",
+}
 MEASURED_ON = named("measured_on", "Measured on", TEXTS, "Heads", follows=True)
 ACROSS = Choice[str]("across", "Across", "", page="Heads", follows=True)
 UP = Choice[str]("up", "Up", "", page="Heads", follows=True)
 COLOUR_BY = Choice[str]("colour_by", "Colour", "", page="Heads", follows=True)
-SORTED_BY = Choice[str]("sorted_by", "Sorted by", "", page="Heads")
+SORTED_BY = Choice[str]("sorted_by", "Sorted by", "", page="Heads", follows=True)
 HEADS_THAT = Choice[str]("heads_that", "Show", "", page="Heads")
 
 # --- Beam search, KV cache ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from model.analysis.several import Weights, weights_of
 from model.data.text import read_text
@@ -12,7 +13,7 @@ from model.sources.handle import ModelHandle
 from model.sources.sums import sum_of_weights
 from model.sources.table import Runnable
 from model.survey.measured import Measures, Sums, added, of_model, on_input, sums_of
-from model.survey.samples import Samples, windows_of
+from model.survey.samples import Repeats, Samples, random_repeats, windows_of
 from model.survey.stored import Survey, place_of, read_survey
 from model.survey.whole import averages_of
 from model.trace import Site, Trace
@@ -29,6 +30,23 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Measures]:
 @kept
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Measures]:
     return on_input(runs.runnable(handle), _trace)
+
+
+class OnRepeats(NamedTuple):
+    """Random repeats, the run of them, and its measures by group."""
+
+    given: Repeats
+    trace: Trace
+    measured: dict[str, Measures]
+
+
+@kept
+def on_random_repeats(handle: ModelHandle) -> OnRepeats:
+    """All measures of all heads on random repeats; ValueError where a model cannot run them."""
+    loaded = runs.runnable(handle)
+    given = random_repeats(loaded)
+    trace = loaded.captured((given.ids, loaded.tokenizer.token_strings(given.ids)))
+    return OnRepeats(given, trace, on_input(loaded, trace))
 
 
 WINDOW, MOST = 128, 4096  # tokens of a window, and of all of them

@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 
 from model import reference
+from model.analysis import exchanged
 from model.data.text import read_text
 from model.sources import checkpoint
+from model.sources.transformers import lent
 from model.survey import work
-from model.survey.samples import Asked, samples_of
+from model.survey.samples import Asked, random_repeats, samples_of
 from model.survey.stored import STORED, Survey, read_survey
 from model.survey.work import Job, survey
-from tests.model.builders import SENTENCE, tiny_checkpoint
+from tests.model.adopted.families import build, tokens
+from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_translation_checkpoint
 
 ROOT = Path(__file__).parents[3]
 GROUP = "decoder.attn"
@@ -178,3 +181,51 @@ def test_what_is_stored_is_read_again(job: Job) -> None:
     with pytest.raises(ValueError, match=r"is of the weights .* make it again: python -m model"):
         read_survey(job.folder, "0" * 64)
     assert read_survey(job.folder.parent) is None
+
+
+@pytest.mark.parametrize("seed", [0, 5])  # the first ones of 5 would join in stories
+@pytest.mark.parametrize("name", ["stories", "induction", "shakespeare"])
+def test_random_repeats_are_tokens_of_text_said_twice(
+    name: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = checkpoint.load(name, "cpu")
+    monkeypatch.setattr(exchanged, "SEED", seed)
+    found = random_repeats(loaded)
+    assert found == random_repeats(loaded), "the same each time"
+    assert found.n == 24 == len(set(found.ids[:24]))
+    assert found.ids[24:] == found.ids[:24]
+    strings = loaded.tokenizer.token_strings(found.ids)
+    assert all(
+        one.strip() and one.isprintable() and "\N{REPLACEMENT CHARACTER}" not in one
+        for one in strings
+    )
+    assert loaded.tokenizer.encode(found.text) == found.ids
+
+
+def test_random_repeats_fit_the_context(tmp_path: Path) -> None:
+    loaded = checkpoint.load(tiny_checkpoint(tmp_path / "tiny", max_seq_len=9), "cpu")
+    found = random_repeats(loaded)
+    assert (found.n, len(found.ids)) == (4, 8)
+    assert loaded.captured((found.ids, 8 * [""])).attention[0].pattern.shape[-1] == 8
+    short = checkpoint.load(tiny_checkpoint(tmp_path / "short", max_seq_len=3), "cpu")
+    with pytest.raises(ValueError, match="a context of 3 tokens and a vocabulary of 10"):
+        random_repeats(short)
+    other = checkpoint.load(tiny_translation_checkpoint(tmp_path / "translator"), "cpu")
+    with pytest.raises(ValueError, match="is no decoder"):
+        random_repeats(other)
+
+
+@pytest.mark.parametrize(("start", "end"), [("<s>", ""), ("", "</s>")])
+def test_what_begins_every_text_begins_random_repeats(start: str, end: str) -> None:
+    own = tokens(start=start, end=end)
+    loaded = lent(build("llama", vocab_size=400), own)
+    found = random_repeats(loaded)
+    first = found.ids[: -2 * found.n]
+    assert first == own.convert_tokens_to_ids([start] if start else [])
+    assert found.ids[-24:] == found.ids[len(first) : -24]
+    assert not set(found.ids[-24:]) & {*own.all_special_ids, *range(len(own), 400)}
+    assert loaded.tokenizer.decode(found.ids[-24:]).isprintable(), (
+        "though a tenth of these tokens are not"
+    )
+    read = own(found.text)["input_ids"]
+    assert read == found.ids if start else found.text == "", "an end would follow them"

@@ -15,10 +15,11 @@ from model.analysis.measures import MEASURES
 from model.analysis.why.reasons import DEEP, reasons
 from model.analysis.why.rule import Rules, counted
 from model.sources import checkpoint
-from model.survey.samples import Asked
+from model.survey.samples import Asked, random_repeats
 from model.survey.stored import STORED, read_survey
 from model.survey.work import Job, survey
 from model.trace import Site
+from tests.model.adopted.families import saved
 from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.viz.apps import (
     TOM,
@@ -183,6 +184,72 @@ def test_a_text_of_ones_own_has_the_numbers_of_its_survey(shelf: Path, tmp_path:
         assert numbers(points[axis]) == pytest.approx(
             found.measured("decoder.attn")[name].values.ravel()
         )
+
+
+def test_on_random_repeats_the_heads_of_induction_come_first() -> None:
+    app = finished(open_page(PAGE, model="induction", measured_on="repeats", layer="1", head="1"))
+    loaded = checkpoint.load("induction", "cpu")
+    given = random_repeats(loaded)
+    trace = loaded.captured((given.ids, loaded.tokenizer.token_strings(given.ids)))
+    after = [  # the weight of each token of the second half on what followed its copy
+        np.mean([pattern[i, i - 23] for i in range(24, 48)])
+        for record in trace.attention
+        for pattern in np.asarray(record.pattern, np.float64)
+    ]
+    previous = [  # of all tokens but the first, which has no choice
+        np.mean([pattern[i, i - 1] for i in range(1, 48)])
+        for record in trace.attention
+        for pattern in np.asarray(record.pattern, np.float64)
+    ]
+    points, *_ = chart(app, "heads").data
+    assert numbers(points["x"]) == pytest.approx(previous, abs=1e-6)
+    assert numbers(points["y"]) == pytest.approx(after, abs=1e-6)
+    shown = tables_shown(app)[1]["after copies ▾"]
+    order = [f"L{head // 2}\u00a0H{head % 2}" for head in np.argsort(after)[::-1]]
+    assert [name.strip(" ●") for name in shown] == order and order[0] == "L1\u00a0H0"
+    assert any("48 random tokens: 24, and the same 24 again (seed 0)" in x for x in captions(app))
+    assert any(line.startswith("Counted on these tokens. A look is") for line in captions(app))
+    rules = counted(reasons(trace, loaded.model, Site("decoder", "self", 1)), 1).rules
+    looks = {rule: f"{n} of {rules.total()}" for rule, n in rules.most_common(3)}
+    assert tables_shown(app)[0]["looks"] == looks
+    text = " ".join(element.proto.body for element in app.get("html"))
+    assert f"Strongest on these tokens: {digits(float(max(after)), 3)} after copies" in text
+    assert "2 of 4 heads attend to what followed earlier copies" in text
+    for name, head in (("L1\u00a0H0", "0"), ("L1\u00a0H1", "1")):
+        address = query_in(text, f"{name} on Attention")
+        assert (address["page"], address["layer"], address["head"]) == ("Attention", "1", head)
+        assert loaded.tokenizer.encode(address["sentence"]) == given.ids
+
+
+def test_on_random_repeats_a_choice_of_ones_own_stays() -> None:
+    app = chosen(open_page(PAGE, model="induction", across="entropy"), measured_on="repeats")
+    assert "after copies ▾" in tables_shown(app)[-2], "as long as nothing was chosen"
+    app = chosen(app, sorted_by="-entropy")
+    shown = {name: control(app, name) for name in ("across", "up", "colour_by")}
+    assert shown == {"across": "entropy", "up": "induction", "colour_by": "copying"}
+    assert "entropy ▴" in tables_shown(app)[-2]
+    app = chosen(app, measured_on="sentence")
+    assert "entropy ▴" in tables_shown(app)[-2]
+    assert (control(app, "across"), control(app, "up")) == ("entropy", "copying")
+
+
+def test_random_repeats_that_no_text_is_read_as_lead_to_this_input(shelf: Path) -> None:
+    saved(shelf / "ends", start="<s>", end="</s>")
+    query = {"sentence": "the red ball", "layer": "2", "head": "3"}
+    app = open_page(PAGE, model="ends", measured_on="repeats", **query)
+    text = " ".join(element.proto.body for element in app.get("html"))
+    assert "Strongest on these tokens" not in text
+    assert any(
+        "46 random tokens: 23, and the same 23 again, after what begins every text" in line
+        for line in captions(app)
+    )
+    assert query_in(text, "L2\u00a0H3 on Attention").items() >= query.items()
+
+
+@pytest.mark.parametrize("model", ["blank", "translate", "digits"])
+def test_what_is_no_decoder_has_no_random_repeats(model: str) -> None:
+    (line,) = lines(open_page(PAGE, model=model, measured_on="repeats"), "note")
+    assert line == "Measured on repeats does not exist here; showing held-out text."
 
 
 def test_axes_that_nobody_chose_are_the_first_that_there_are() -> None:

@@ -1,6 +1,6 @@
-"""Heads: what every head does, measured on this sentence or on a whole text, and the counts."""
+"""Heads: what every head does, measured on a sentence or a whole text, and the counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -16,11 +16,13 @@ from viz.kit.wire import Settings
 from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.reading import (
+    REPEATS,
     SENTENCE,
     SURVEY,
     TEXT,
     NoSurvey,
     Reading,
+    of_repeats,
     of_text,
     readings,
 )
@@ -33,6 +35,7 @@ FIRST_AXES = {  # before a person chooses, the first of these that there is
     "up": ("copying", "kept", "moved"),
     "colour_by": ("entropy", "broad"),
 }
+ON_REPEATS = {"across": ("previous",), "up": ("induction",), "colour_by": ("copying", "entropy")}
 
 
 def render(view: View) -> None:
@@ -44,7 +47,8 @@ def render(view: View) -> None:
     if not names:
         words.notice("A token alone has nothing to choose from: no head can be measured on it.")
         return _maps(view)
-    axes, rules = _axes(names), _rules(view, reading)
+    firsts = ON_REPEATS if chosen == REPEATS else FIRST_AXES
+    axes, rules = _axes(names, firsts), _rules(view, reading)
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
@@ -61,7 +65,9 @@ def _measured_on(view: View) -> str:
     """What the numbers are of, as a person chose; where no survey is stored, this input."""
     usual = SENTENCE if isinstance(readings(view)[1], NoSurvey) else SURVEY
     is_text = "text" in view.offers and len(view.run.trace.streams) == 1
-    options = (SURVEY, SENTENCE, *((TEXT,) if is_text and folder.is_local() else ()))
+    made = (REPEATS,) if "decoder" in view.offers else ()
+    own = (TEXT,) if is_text and folder.is_local() else ()
+    options = (SURVEY, SENTENCE, *made, *own)
     return controls.segments(settings.MEASURED_ON.given(options=options, default=usual))
 
 
@@ -89,7 +95,9 @@ def _of_text(view: View) -> Reading | None:
 
 
 def _reading(view: View, chosen: str) -> Reading:
-    """The numbers of this input, or else of the survey; where that cannot be read, this input's."""
+    """The numbers of what was chosen; of the survey where that cannot be read, this input's."""
+    if chosen == REPEATS:
+        return of_repeats(view)
     on_sentence, surveyed = readings(view)
     if chosen == SENTENCE:
         return on_sentence
@@ -113,12 +121,12 @@ def _rules(view: View, reading: Reading) -> Rules | str:
         return f"Why its heads look where they look is not counted: {error}."
 
 
-def _axes(names: Sequence[str]) -> tuple[str, str, str]:
+def _axes(names: Sequence[str], firsts: Mapping[str, Sequence[str]]) -> tuple[str, str, str]:
     """The measures across, up and as colour, of those that there are."""
     chosen = []
     with layout.slim_row("axes"):
         for setting in (settings.ACROSS, settings.UP, settings.COLOUR_BY):
-            default = next((x for x in FIRST_AXES[setting.name] if x in names), names[0])
+            default = next((x for x in firsts[setting.name] if x in names), names[0])
             given = setting.given(
                 options=names, default=default, words=lambda name: MEASURES[name].name
             )
@@ -176,9 +184,10 @@ PAGE = Page(
     "Heads",
     ":material/hub:",
     "What does each head do? Every point is a head: click one.",
-    "Each head is measured on this input, or on many others that the model was not trained "
-    "on. A head gets the words that its numbers support; it is never named by hand. The axes "
-    "and the colour can be any of the measures; the inspector has their formulas.",
+    "Each head is measured on this input, on many others that the model was not trained on, or "
+    "on random tokens said twice. A head gets the words that its numbers support; it is never "
+    "named by hand. The axes and the colour can be any of the measures; the inspector has their "
+    "formulas.",
     render,
     needs=("projections",),
     opens_inspector=False,

@@ -6,11 +6,11 @@ from model.analysis.measures import MEASURES, TRAITS, Trait
 from viz.frame import layout, words
 from viz.pages.look_inside.heads.reading import NO_ROLE, Reading, in_words
 
-BY_PLACE = "kept"
+BY_PLACE, INDUCTION = "kept", "Induction heads carry on what came before"
 CLAIMS = {  # and the measure whose large values come nearest to what each says
     "Some heads track the previous token": "previous",
     "Some heads track syntax": BY_PLACE,
-    "Induction heads carry on what came before": "prefix",
+    INDUCTION: "prefix",
     "Heads rest on the first token, a sink": "first",
     "Heads copy what they attend to": "copying",
 }
@@ -49,7 +49,8 @@ def draw(reading: Reading) -> None:
         "What is said of heads",
         "Claims of the literature and of other tools, held against these counts.",
     )
-    told = {text: x for text, x in CLAIMS.items() if x == BY_PLACE or reading.has(x)}
+    claims = CLAIMS | ({INDUCTION: reading.leads} if reading.leads else {})
+    told = {text: x for text, x in claims.items() if x == BY_PLACE or reading.has(x)}
     words.claims([(text, _answer(reading, total, name)) for text, name in told.items()])
 
 

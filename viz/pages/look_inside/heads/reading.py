@@ -1,4 +1,4 @@
-"""What the page Heads reads its numbers from: the run of this sentence, or the stored survey."""
+"""What the page Heads reads its numbers from: a run, or the stored survey."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.analysis.exchanged import SEED
 from model.analysis.heads import Averages, traits
 from model.analysis.measures import Trait
 from model.lines import one_line
@@ -17,7 +18,7 @@ from viz.digits import digits, or_none
 from viz.frame.view import View
 from viz.runs import heads, runnable, whys
 
-SURVEY, SENTENCE, TEXT = "survey", "sentence", "text"
+SURVEY, SENTENCE, REPEATS, TEXT = "survey", "sentence", "repeats", "text"
 NO_ROLE = "no single role"
 MOST_TEXTS = 8  # whose looks are counted: of a model of six layers in two seconds
 
@@ -35,13 +36,16 @@ class Reading:
     """The measures of all heads of one kind of attention, (L, H) each, and what they are of.
 
     `strongest` are the inputs of a survey that wake each head most, (L, H), and empty where there
-    was no survey. Rules are counted on fewer texts, the `corpus`.
+    was no survey. Rules are counted on fewer texts, the `corpus`. `leads` is the measure that an
+    input was made for, if it was, and `sentence` that input, where a person can type it.
     """
 
     about: str
     measures: dict[str, Averages]
     strongest: list[list[Strongest]]
     corpus: Corpus
+    leads: str = ""
+    sentence: str = ""
 
     @property
     def n_layers(self) -> int:
@@ -105,6 +109,21 @@ def readings(view: View) -> tuple[Reading, Reading | str]:
 
 def _of_input(view: View) -> Corpus:
     return Corpus(view.run.key, lambda: [lambda: view.run.trace], "this input")
+
+
+def of_repeats(view: View) -> Reading:
+    """The numbers of random tokens said twice, on which induction can be measured."""
+    given, trace, measured = heads.on_random_repeats(view.handle)
+    n = given.n
+    after = ", after what begins every text" if len(given.ids) > 2 * n else ""
+    about = (
+        f"Measured on {2 * n} random tokens: {n}, and the same {n} again{after} (seed {SEED}). "
+        "Only a look back tells which comes next: a head that attends to what came right after "
+        "the earlier copy of its token is an induction head."
+    )
+    corpus = Corpus((view.handle, REPEATS), lambda: [lambda: trace], "these tokens")
+    own = measured[view.attention] | heads.of_weights(view.handle)
+    return Reading(about, own, [], corpus, "induction", given.text)
 
 
 def of_text(view: View, work: heads.Surveying) -> Reading:

@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import numpy as np
+
 from model.analysis.measures import MEASURES
 from model.analysis.why.rule import RESTS, Counted, Rules
 from model.survey.stored import Strongest
@@ -31,7 +33,7 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules 
     found = reading.strongest[view.layer][view.head] if reading.strongest else None
     if found is not None:
         _woken(found)
-    words.ways([_way_on(view, reading.names[head], found)])
+    words.ways(_ways_on(view, reading, head, found))
 
 
 def _looks(view: View, reading: Reading, rules: Rules | str) -> None:
@@ -77,6 +79,24 @@ def _woken(found: Strongest) -> None:
     words.pair(query, key, "")
     weight, norm = digits(found.weight, 3), digits(found.norm, 2)
     words.caption(f"weight {weight}, ‖αv·W_O‖ {norm}, as the survey has it")
+
+
+def _ways_on(view: View, reading: Reading, head: int, found: Strongest | None) -> list[words.Way]:
+    """To Attention with the chosen head; of an input that was made, first with the strongest."""
+    if not reading.sentence:
+        return [_way_on(view, reading.names[head], found)]
+    best = int(np.nanargmax(reading.values(reading.leads)))
+    says = dict.fromkeys((head,), "Its map on these tokens") | {best: "Strongest on these tokens"}
+    return [_on_made(view, reading, one, says[one]) for one in dict.fromkeys((best, head))]
+
+
+def _on_made(view: View, reading: Reading, head: int, says: str) -> words.Way:
+    """To Attention on the input that was made, with one head."""
+    layer, number = divmod(head, reading.n_heads)
+    where = {"layer": layer, "head": number, "attention": view.attention}
+    address = links.to(view, "Attention", **box.address_of(reading.sentence), **where)
+    value = f"{reading.number(reading.leads, head)} {MEASURES[reading.leads].short}"
+    return words.Way(f"{reading.names[head]} on Attention", f"{says}: {value}.", "", address)
 
 
 def _way_on(view: View, name: str, found: Strongest | None) -> words.Way:

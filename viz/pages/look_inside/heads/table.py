@@ -31,7 +31,7 @@ def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules 
             "No copying score: the way from tokens through a head to their logits is not known."
         )
     options = ["", *known, *(UPWARD + name for name in known)]
-    order = state.value(settings.SORTED_BY.given(options=options))
+    order = state.value(settings.SORTED_BY.given(options=options, default=reading.leads))
     wanted = dict.fromkeys((*ALWAYS, *axes, order.removeprefix(UPWARD)))
     shown = [name for name in wanted if name in known]
     found = _sorted(reading, _wanted(reading), order)
