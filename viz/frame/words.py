@@ -182,7 +182,8 @@ def token_cards(
         _chip(label, look=look) + "".join(f"<small>{html_of(value)}</small>" for value in values)
         for label, look, *values in zip(token_labels(tokens), looks, *rows.values(), strict=True)
     )
-    seen = [", ".join([title, *look.split()]) for title, look in zip(titles, looks, strict=True)]
+    said = (["special token" if x == SPECIAL else x for x in look.split()] for look in looks)
+    seen = [", ".join([title, *look]) for title, look in zip(titles, said, strict=True)]
     _columns("Every token", legend, cards, seen, "cards")
 
 

@@ -144,12 +144,13 @@ class Strip extends Instrument {
     row.node.tabIndex = 0;
     const roles = new RolesLegend();
     roles.show(own);
+    const title = [...(roles.read() ?? []), legend].filter(Boolean).join("; ");
     const strip = told ? html("div", { class: "hl-strip" }, told) : row.node;
     return html(
       "div",
       { class: "hl-tokens" },
       strip,
-      html("span", { class: "hl-legend", title: legend }, named, told ? "" : [roles.node, legend]),
+      html("span", { class: "hl-legend", title }, named, told ? "" : [roles.node, legend]),
     );
   }
 
