@@ -14,6 +14,7 @@ const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
 const STRETCH = 1.6; // how much higher than wide, or wider, a cell may be on a wall
+const BAND = 4; // pixels between labels and cells, for who wrote what
 const OUT_OF_SIGHT = -99; // a row and a column that no map has
 export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 export const BAR = 32; // longest bar beside a map, in pixels
@@ -205,6 +206,7 @@ export function layout(picture, palette, width, sizes) {
     modebar: { bgcolor: transparent, color: palette.muted, activecolor: palette.accent },
     xaxis: {
       ...axisOf(picture.columnTitle, slanted(picture.columnLabels, columnLooks), size, palette),
+      ticklabelstandoff: columnLooks ? BAND : 0,
       side: "top",
       tickangle: -50,
       range: [-0.5, values.columns - 0.5],
@@ -216,6 +218,7 @@ export function layout(picture, palette, width, sizes) {
         height / values.rows,
         palette,
       ),
+      ticklabelstandoff: rowLooks ? BAND : 0,
       range: [values.rows - 0.5, -0.5],
     },
     shapes: [

@@ -73,14 +73,18 @@ def test_a_part_is_saved_with_its_words(
 
 def test_who_wrote_what_is_saved(gallery: Gallery) -> None:
     """Beside the axes of a map and over each token of a row; a special label is slanted."""
-    for view, name, n in (("map", "weights", 2), ("sentence", "sentence", 2 * 2)):
+    for view, name, n, written in (
+        ("map", "weights", 2 + 1, "italic"),
+        ("sentence", "sentence", 2 * 2 + 1, "monospace"),
+    ):
         chosen = made.attention_settings(view=view)
         gallery.show(attention_part(made.chat(), chosen=chosen))
         saved = picture(gallery, f"l0-h0-{name}")
         drawn = ElementTree.tostring(saved, encoding="unicode")
         color = "rgb({}, {}, {})".format(*(int(LIGHT.by_user[i : i + 2], 16) for i in (1, 3, 5)))
         assert drawn.count(color) == n
-    assert drawn.count("monospace") >= 2
+        assert written in drawn
+        assert "what the chat template writes itself" in drawn
 
 
 def test_home_is_saved_as_it_stands(gallery: Gallery) -> None:

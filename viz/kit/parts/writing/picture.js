@@ -47,12 +47,13 @@ export function pictureOf({ steps, axis, looks, n_prompt }, weightsOf) {
  * @param {import("../writing.js").Writing} writing
  * @returns {import("../../export.js").Saved}
  */
-export function shownOf({ text, says, distribution, map, heatMap, palette }) {
+export function shownOf({ roles, text, says, distribution, map, heatMap, palette }) {
   /** @type {import("../../export.js").Saved["shows"]} */
   const shows = [
     [says.textContent, text.node],
     [distribution.title.textContent, distribution.bars.node],
   ];
+  if (!roles.node.hidden) shows.unshift([null, roles.node]);
   if (!map.hidden) shows.push(["Attention of each new token", heatMap]);
   return { name: "next-token", title: "Next token", shows, palette };
 }
