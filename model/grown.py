@@ -43,7 +43,8 @@ def grown(
     row = Row(recording.values(), 0)
     last = Stream(before.main.name, "text", tuple(tokens[-1:]), ids=to_numpy(new[0]))
     last = row.stream(last, len(before.main.residuals))
-    stream = replace(_joined_stream(before.main, last), labels=tuple(tokens), roles=())
+    said = {"labels": tuple(tokens), "roles": (), "special": ()}  # by who gives the ids
+    stream = replace(_joined_stream(before.main, last), **said)
     attention = [_joined(x, row.attention(x.site), model) for x in before.attention]
     return Trace(before.facts, (stream,), tuple(attention), _after(before.logits, output[0]))
 

@@ -7,7 +7,7 @@ Addresses are spelled as in the forward pass: `decoder.blocks.3.attn.pattern`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -113,8 +113,8 @@ class Stream:
     is what is added, after any scaling, so embed + positions = resid_pre of layer 0; `positions`
     (T, D) is zero where the scheme adds nothing. A row of patches begins with the class token and
     perhaps a few others, and has the picture it was cut from as `pixels`, (S, S) from 0 to 1. Of a
-    chat `roles` says who wrote each token: "system", "user", "assistant", or "template". What a
-    source does not have is None or empty.
+    chat `roles` says who wrote each token: "system", "user", "assistant", or "template". `special`
+    are the places of tokens that stand for no text. What a source does not have is None or empty.
     """
 
     name: str
@@ -126,6 +126,7 @@ class Stream:
     residuals: tuple[ResidualRecord, ...] = ()
     pixels: np.ndarray | None = None
     roles: tuple[str, ...] = ()
+    special: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         """Number of tokens or patches, T."""
@@ -336,10 +337,23 @@ class Trace:
             check_number(what, number, n)
         return heads
 
+    def marked(self, special_ids: Collection[int]) -> "Trace":
+        """The same, in which tokens of these ids are known to stand for no text."""
+        ids = list(special_ids)
+        streams = (
+            s if s.ids is None else replace(s, special=_places(np.isin(s.ids, ids)))
+            for s in self.streams
+        )
+        return replace(self, streams=tuple(streams))
+
     def arrays(self) -> Iterator[tuple[str, np.ndarray]]:
         """Address and array of everything in the trace."""
         for stream in self.streams:
             yield f"{stream.name}.labels", np.array(stream.labels, dtype=np.str_)
+            if stream.roles:
+                yield f"{stream.name}.roles", np.array(stream.roles, dtype=np.str_)
+            if stream.special:
+                yield f"{stream.name}.special", np.array(stream.special)
             yield from _present(stream.name, stream, ("ids", "pixels", "embed", "positions"))
             for layer, residual in enumerate(stream.residuals):
                 yield from _present(f"{stream.name}.blocks.{layer}", residual, RESIDUAL_NAMES)
@@ -385,6 +399,10 @@ class Trace:
                 f"{record.site.address} has {n_heads} query heads, which is not a multiple of its "
                 f"{n_kv_heads} key-value heads"
             )
+
+
+def _places(there: np.ndarray) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(there).tolist())
 
 
 def _given(stream: Stream) -> np.ndarray | None:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import count
 
 _NAMED = {"\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡", "\u00a0": "⍽"}
@@ -97,18 +97,21 @@ def clipped(label: str, most: int) -> str:
     return f"{label[: n if n > len(end) else last]}…{end}"
 
 
-def word_groups(tokens: Sequence[str]) -> list[int]:
+def word_groups(tokens: Sequence[str], borders: Collection[int] = ()) -> list[int]:
     """Which word each token belongs to, counted from 0: pieces of a word and of a character join.
 
-    An apostrophe between letters stays with its word, other punctuation stands alone.
+    An apostrophe between letters stays with its word, other punctuation stands alone. A word begins
+    at each of the `borders`, the places of tokens.
     """
     characters = [(_character(token), _part(token)) for token in tokens]
     groups, group, is_inside = [], -1, False  # inside a word, after an apostrophe
     for number, (text, part) in enumerate(characters):
-        previous = characters[number - 1][0] if number else ""
+        is_new = not number or number in borders
+        previous = "" if is_new else characters[number - 1][0]
         following = next((x for x, n in characters[number + 1 :] if n == 1), "")
         is_apostrophe = text[:1] in APOSTROPHES and _is_of_word(previous[-1:])
         follows = is_apostrophe and (text[1:2] or following[:1]).isalpha()
+        is_inside = is_inside and not is_new
         letters = _is_of_word(text[:1]) and (_is_of_word(previous[-1:]) or is_inside)
         if part == 1:
             group += 0 if follows or letters else 1

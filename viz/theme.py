@@ -34,6 +34,10 @@ class Palette:
     bad: str
     masked: str
     hatch: str
+    by_system: str  # who wrote a token of a chat
+    by_user: str
+    by_assistant: str
+    by_template: str
     sequential: ColorScale
     diverging: ColorScale
     series: ColorScale
@@ -58,6 +62,10 @@ LIGHT = Palette(
     bad="#b3261e",
     masked="#eeebe4",
     hatch="#cfc9bc",
+    by_system="#c65fa8",
+    by_user="#0b4f9c",
+    by_assistant="#d2700a",
+    by_template="#6f6a60",
     sequential=("#fbf4e2", "#fbe0a6", "#f6b94f", "#e08427", "#b34d1d", "#75291f", "#3a1220"),
     diverging=("#1d4b94", "#6b99cf", "#c6d8ea", "#f7f5f0", "#f4cf9f", "#dc8a3a", "#934409"),
     series=("#0b62a4", "#c8550a", "#0a7f5c", "#a8478a", "#8a6d00", "#4b4fb8"),
@@ -74,6 +82,10 @@ DARK = Palette(
     bad="#ff8a80",
     masked="#0a0e18",
     hatch="#323d55",
+    by_system="#f0a8dc",
+    by_user="#3f8fe8",
+    by_assistant="#f2902a",
+    by_template="#6f7686",
     sequential=("#131a28", "#33293d", "#64333c", "#a04c30", "#dc7b2a", "#f6b440", "#fff2cf"),
     diverging=("#9ccbff", "#4785d0", "#27446f", "#161d2c", "#6a4420", "#c97b2d", "#ffc680"),
     series=("#6cb6ff", "#ff9d5c", "#5fd3a5", "#e39bd0", "#e3c34f", "#a7a9ff"),

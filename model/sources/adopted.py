@@ -171,7 +171,7 @@ class Adopted:
         """Capture ids and their labels; the last one alone, where the others are known."""
         goes_on = mask is None and {"decoder", "cache"} <= self.offers
         trace = grown(self.model, known, *row) if goes_on else None
-        return trace or self.captured(row, mask=mask)
+        return trace.marked(self.special_ids) if trace else self.captured(row, mask=mask)
 
     def _target(self, source: Sequence[int], fed: Sequence[int] | None) -> list[int]:
         """The ids of a target from its start on: those that are fed in, or what is written."""
@@ -209,7 +209,8 @@ class Adopted:
             for stack, (ids, labels) in zip(self.model.anatomy.stacks, rows, strict=True)
         ]
         given = self._given([ids for ids, _ in rows])
-        return capture_adopted(self.model, given, streams, mask, attachments)
+        trace = capture_adopted(self.model, given, streams, mask, attachments)
+        return trace.marked(self.special_ids)
 
     @torch.inference_mode()
     def independent_logits(self, ids: Sequence[int]) -> np.ndarray:

@@ -145,11 +145,12 @@ class Checkpoint:
         goes_on = mask is None and "decoder" in self.offers
         trace = grown(self.model, known, *prepared.arguments) if goes_on else None
         trace = trace or self._capture(self.model, *prepared.arguments, **more)
-        return Traced(trace, n_cut=prepared.n_cut, reads=prepared.reads)
+        return Traced(trace.marked(self.special_ids), n_cut=prepared.n_cut, reads=prepared.reads)
 
     def captured(self, arguments: tuple[Any, ...], attachments: Sequence[Attachment] = ()) -> Trace:
         """Capture an input as its architecture's `capture` takes it, with something attached."""
-        return self._capture(self.model, *arguments, attachments=attachments)
+        trace = self._capture(self.model, *arguments, attachments=attachments)
+        return trace.marked(self.special_ids)
 
     @property
     def _capture(self) -> Callable[..., Trace]:

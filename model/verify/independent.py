@@ -25,7 +25,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "logits": ("output",),
 }
 OF_HEADS = ("q, k and v", "scores", "pattern", "z")
-NOT_COMPUTED = ("labels", "scale")  # text; and what the scores would show
+NOT_COMPUTED = ("labels", "roles", "special", "scale")  # text; and what the scores would show
 
 
 @dataclass

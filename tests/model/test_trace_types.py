@@ -86,7 +86,10 @@ def test_strongest_and_sharpness_know_self_from_cross() -> None:
 
 
 def test_npz_holds_every_array_under_its_address() -> None:
-    for trace in (two_streams(), tiny_trace(tiny_model(position="alibi"))):
+    chat = dataclasses.replace(two_streams().main, roles=("user",) * 5, special=(0, 3))
+    told = dataclasses.replace(two_streams(), streams=(two_streams().streams[0], chat))
+    assert {"target.roles", "target.special"} <= dict(told.arrays()).keys()
+    for trace in (two_streams(), told, tiny_trace(tiny_model(position="alibi"))):
         buffer = io.BytesIO()
         write_npz(trace, buffer)
         buffer.seek(0)

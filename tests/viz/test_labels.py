@@ -152,6 +152,12 @@ def test_pieces_join_to_words(tokens: list[str], groups: list[int], words: list[
     assert word_labels(tokens, groups) == words
 
 
+def test_no_word_goes_on_over_a_border() -> None:
+    tokens = [" un", "believ", "able", "'", "s", "o"]
+    assert word_groups(tokens, {2, 4}) == [0, 0, 1, 1, 2, 2]
+    assert word_labels(tokens, word_groups(tokens, {2, 4})) == ["unbeliev", "able'", "so"]
+
+
 @given(st.lists(any_text.filter(lambda text: "·" not in text), min_size=1, max_size=12))
 def test_words_are_runs_of_tokens(tokens: list[str]) -> None:
     """Groups count up from 0 without a hole, and each word is its tokens joined."""

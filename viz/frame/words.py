@@ -9,6 +9,7 @@ import streamlit as st
 
 from model.lines import one_line
 from viz.frame.said import Said, Word, html_of
+from viz.kit.wire import SPECIAL
 from viz.labels import token_labels
 
 
@@ -166,16 +167,24 @@ def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[s
 
 
 def token_cards(
-    tokens: Sequence[str], rows: Mapping[str, Sequence[Said]], titles: Sequence[str]
+    tokens: Sequence[str],
+    rows: Mapping[str, Sequence[Said]],
+    titles: Sequence[str],
+    looks: Sequence[str] | None = None,
 ) -> None:
-    """Each token with facts below it, and what its card says on hover; our own words only."""
+    """Each token with facts below it, and what its card says on hover; our own words only.
+
+    `looks` are those of `stream_looks`.
+    """
     legend = "<span>token</span>" + "".join(f"<small>{html.escape(name)}</small>" for name in rows)
-    facts = zip(*rows.values(), strict=True)
+    looks = looks or [""] * len(tokens)
     cards = (
-        _chip(label) + "".join(f"<small>{html_of(value)}</small>" for value in values)
-        for label, values in zip(token_labels(tokens), facts, strict=True)
+        _chip(label, look=look) + "".join(f"<small>{html_of(value)}</small>" for value in values)
+        for label, look, *values in zip(token_labels(tokens), looks, *rows.values(), strict=True)
     )
-    _columns("Every token", legend, cards, titles, "cards")
+    said = (["special token" if x == SPECIAL else x for x in look.split()] for look in looks)
+    seen = [", ".join([title, *look]) for title, look in zip(titles, said, strict=True)]
+    _columns("Every token", legend, cards, seen, "cards")
 
 
 def _columns(
@@ -224,7 +233,8 @@ def centred(inner_html: str) -> None:
     st.html(f'<p class="hl-pair">{inner_html}</p>')
 
 
-def _chip(label: str | Word, is_marked: bool = False) -> str:
-    css_class = "hl-token hl-marked" if is_marked else "hl-token"
+def _chip(label: str | Word, is_marked: bool = False, look: str = "") -> str:
+    is_so = ["marked"] * is_marked + [x if x == SPECIAL else f"by-{x}" for x in look.split()]
+    css_class = " ".join(["hl-token", *(f"hl-{name}" for name in is_so)])
     inside = html_of(Word(label) if isinstance(label, str) else label)
     return f'<span class="{css_class}">{inside}</span>'

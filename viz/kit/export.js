@@ -25,7 +25,14 @@ const NONE = "rgba(0, 0, 0, 0)";
 const MOST_OF_FONTS = 2 ** 20; // bytes of the page's own fonts in a picture
 // What a style sheet says of a drawing; outside of the page there is none.
 const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"];
-const WRITTEN = ["font-family", "font-size", "font-weight", "text-anchor", "paint-order"];
+const WRITTEN = [
+  "font-family",
+  "font-size",
+  "font-style",
+  "font-weight",
+  "text-anchor",
+  "paint-order",
+];
 
 /**
  * Buttons that save what is on screen, each by the end of its file's name.
@@ -303,9 +310,16 @@ function boxesOf(node) {
   const dashes = { "stroke-dasharray": borderTopStyle === "dashed" ? "3 3" : null };
   const hasLine = parseFloat(borderTopWidth) > 0 && borderTopColor !== NONE;
   const frame = { stroke: style.outlineColor, "stroke-width": style.outlineWidth };
+  const before = getComputedStyle(node, "::before"); // says who wrote a token
+  const band = {
+    ...{ x: x + node.clientLeft + parseFloat(before.left), width: before.width },
+    ...{ y: y + node.clientTop + parseFloat(before.top), height: before.height },
+    fill: before.backgroundColor,
+  };
   const hatch = { d: hatchOf(x, y, width, height), stroke: style.getPropertyValue("--hl-hatch") };
   return [
     backgroundColor === NONE ? "" : svg("rect", { ...box, fill: plain(backgroundColor) }),
+    band.fill === NONE ? "" : svg("rect", band),
     backgroundImage.includes("135deg") ? svg("path", hatch) : "",
     hasLine ? svg("rect", { ...box, fill: "none", ...line, ...dashes }) : "",
     style.outlineStyle === "none" ? "" : svg("rect", { ...box, fill: "none", ...frame }),

@@ -1,10 +1,11 @@
 // A heat map as Plotly takes it: traces and layout of a picture.
 
+import { bands, slanted } from "./looks.js";
 import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.js";
 
 /** @import { Axis } from "./plotly.js" */
 /** @import { Matrix, Numbers } from "./maths.js" */
-/** @import { Palette } from "./wire.js" */
+/** @import { Looks, Palette } from "./wire.js" */
 
 const MOST_CELL = 54.4; // pixels of a cell
 const TICK_ROOM = 12; // pixels a label needs across its own direction
@@ -13,6 +14,7 @@ const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
 const STRETCH = 1.6; // how much higher than wide, or wider, a cell may be on a wall
+const BAND = 4; // pixels between labels and cells, for who wrote what
 const OUT_OF_SIGHT = -99; // a row and a column that no map has
 export const ZOOMED_FROM = 40; // columns above which a person may want to zoom
 export const BAR = 32; // longest bar beside a map, in pixels
@@ -46,6 +48,8 @@ export const BAR = 32; // longest bar beside a map, in pixels
  * @property {Matrix} values
  * @property {string[]} rowLabels
  * @property {string[]} columnLabels
+ * @property {Looks} [rowLooks]
+ * @property {Looks} [columnLooks]
  * @property {string} rowTitle
  * @property {string} columnTitle
  * @property {Scale} scale
@@ -184,7 +188,7 @@ function colorBar({ name, low, high, signed }, palette, length, below) {
  * @param {Sizes} sizes
  */
 export function layout(picture, palette, width, sizes) {
-  const { values, hidden, blank, revision } = picture;
+  const { values, hidden, blank, revision, rowLooks, columnLooks } = picture;
   const isOut = hidden && values.values.map((_, i) => Number(hidden[i] || blank?.[i] || 0));
   const { margin, size, height } = measures(picture, width, sizes);
   const transparent = "rgba(0,0,0,0)";
@@ -201,16 +205,27 @@ export function layout(picture, palette, width, sizes) {
     margin,
     modebar: { bgcolor: transparent, color: palette.muted, activecolor: palette.accent },
     xaxis: {
-      ...axisOf(picture.columnTitle, picture.columnLabels, size, palette),
+      ...axisOf(picture.columnTitle, slanted(picture.columnLabels, columnLooks), size, palette),
+      ticklabelstandoff: columnLooks ? BAND : 0,
       side: "top",
       tickangle: -50,
       range: [-0.5, values.columns - 0.5],
     },
     yaxis: {
-      ...axisOf(picture.rowTitle, picture.rowLabels, height / values.rows, palette),
+      ...axisOf(
+        picture.rowTitle,
+        slanted(picture.rowLabels, rowLooks),
+        height / values.rows,
+        palette,
+      ),
+      ticklabelstandoff: rowLooks ? BAND : 0,
       range: [values.rows - 0.5, -0.5],
     },
-    shapes: isOut ? [hatch(isOut, values.rows, values.columns, palette)] : [],
+    shapes: [
+      ...(isOut ? [hatch(isOut, values.rows, values.columns, palette)] : []),
+      ...bands("y", rowLooks, palette),
+      ...bands("x", columnLooks, palette),
+    ],
   };
 }
 

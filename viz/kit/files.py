@@ -91,7 +91,7 @@ def part_style(name: str) -> str:
 
 def kit_style() -> str:
     """What all parts share."""
-    return script("kit/kit.css") + script("kit/controls.css")
+    return "".join(script(f"kit/{name}.css") for name in ("kit", "looks", "controls"))
 
 
 def _own_style(name: str) -> str:

@@ -24,7 +24,7 @@ from viz.kit.parts.writing import (
     writing_part,
 )
 from viz.kit.sampling import Distribution, distribution_of
-from viz.kit.wire import Data, Settings
+from viz.kit.wire import Data, Settings, stream_looks
 
 LARGEST_NEW_SEED = 9999
 AT_ONCE = 20  # tokens, where no page says how many
@@ -160,6 +160,7 @@ class Growth:
             tokens=self._tokens(),
             steps=self._steps(),
             given=given_probabilities(self.prompt.trace).tolist(),
+            looks=stream_looks(self.prompt.trace.main),
             marks=self._marks(),
             head_name=self.prompt.head_name,
             is_running=self.writing.is_running,

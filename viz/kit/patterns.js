@@ -6,7 +6,7 @@ import { isInformative, mergedMask, mergedWords, reach, strongestPairs } from ".
 
 /** @import { Scale } from "./figure.js" */
 /** @import { Matrix, Numbers } from "./maths.js" */
-/** @import { Stream } from "./wire.js" */
+/** @import { Looks, Stream } from "./wire.js" */
 
 export const WEIGHT_PAIRS = 3;
 const MOST_LETTERS = 18;
@@ -34,6 +34,8 @@ const MOST_LETTERS = 18;
  * @property {string[]} columns
  * @property {string[]} rowLabels
  * @property {string[]} columnLabels
+ * @property {Looks} rowLooks
+ * @property {Looks} columnLooks
  * @property {string} rowTitle
  * @property {string} columnTitle
  * @property {Numbers} allowed
@@ -95,7 +97,22 @@ export function canMerge({ queries, keys }) {
  */
 function inTokens(values, allowed, { queries, keys }) {
   const labels = { rows: queries.labels, columns: keys.labels };
-  return { values, allowed, ...labels, rowLabels: queries.axis, columnLabels: keys.axis };
+  return { values, allowed, ...labels, ...axesOf(queries, keys) };
+}
+
+/**
+ * What stands along a map of tokens.
+ *
+ * @param {Pick<Stream, "axis" | "looks">} queries
+ * @param {Pick<Stream, "axis" | "looks">} keys
+ */
+export function axesOf(queries, keys) {
+  return {
+    rowLabels: queries.axis,
+    columnLabels: keys.axis,
+    rowLooks: queries.looks,
+    columnLooks: keys.looks,
+  };
 }
 
 /**
@@ -112,6 +129,8 @@ function inWords(pattern, mask, { queries, keys }) {
     columns: keys.word_labels ?? [],
     rowLabels: queries.word_axis ?? [],
     columnLabels: keys.word_axis ?? [],
+    rowLooks: queries.word_looks,
+    columnLooks: keys.word_looks,
   };
 }
 

@@ -17,6 +17,10 @@
  * @property {string} bad
  * @property {string} masked
  * @property {string} hatch
+ * @property {string} by_system
+ * @property {string} by_user
+ * @property {string} by_assistant
+ * @property {string} by_template
  * @property {string[]} sequential from nothing to the largest
  * @property {string[]} diverging symmetric about its middle
  * @property {string[]} series
@@ -26,16 +30,25 @@
 
 /**
  * One row of tokens or patches. The labels are plain text; `axis` and `word_axis` are the same,
- * short, and escaped for Plotly. Without words (patches, or a source without text) the last three
+ * short, and escaped for Plotly. Without words (patches, or a source without text) the last four
  * are null.
  *
  * @typedef {object} Stream
  * @property {"text" | "patches"} kind
  * @property {string[]} labels
  * @property {string[]} axis
+ * @property {Looks} looks
  * @property {number[] | null} words the word each token belongs to, from 0
  * @property {string[] | null} word_labels
  * @property {string[] | null} word_axis
+ * @property {Looks} word_looks
+ */
+
+/**
+ * Who wrote each token, and whether it is special: "user", "template special", or "" for text of no
+ * chat; null where nothing of it is known.
+ *
+ * @typedef {string[] | null} Looks
  */
 
 /**

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from viz.labels import clipped, escape, token_labels, visible, word_groups, word
 from viz.theme import FONT, palette
 
 LONGEST_TICK = 16  # characters of a label on an axis
+SPECIAL = "special"  # of a look
 
 Data = dict[str, Any]
 Settings = dict[str, Any]
@@ -71,15 +73,36 @@ def stream_labels(stream: Stream) -> list[str]:
     return token_labels(stream.labels) if _has_words(stream) else list(map(visible, stream.labels))
 
 
+def stream_looks(stream: Stream) -> list[str] | None:
+    """Of each token who wrote it and whether it is special, in words; None where nothing is known.
+
+    Such as "user", "template special", and "" for plain text of no chat.
+    """
+    if not stream.roles and not stream.special:
+        return None
+    looks = list(stream.roles or [""] * len(stream))
+    for place in stream.special:
+        looks[place] = f"{looks[place]} {SPECIAL}".strip()
+    return looks
+
+
 def stream_data(stream: Stream) -> Data:
-    """A stream's labels, and the words its tokens belong to where there are words."""
-    labels = stream_labels(stream)
-    data = {"kind": stream.kind, "labels": labels, "axis": axis_labels(labels)}
+    """A stream's labels and looks, and the words its tokens belong to where there are words."""
+    labels, looks = stream_labels(stream), stream_looks(stream)
+    data = {"kind": stream.kind, "labels": labels, "axis": axis_labels(labels), "looks": looks}
     if not _has_words(stream):
-        return {**data, "words": None, "word_labels": None, "word_axis": None}
-    groups = word_groups(stream.labels)
+        return data | dict.fromkeys(("words", "word_labels", "word_axis", "word_looks"))
+    groups = word_groups(stream.labels, _borders(looks or []))
     words = word_labels(stream.labels, groups)
-    return {**data, "words": groups, "word_labels": words, "word_axis": axis_labels(words)}
+    firsts = [at for at, word in enumerate(groups) if not at or word != groups[at - 1]]
+    of_words = looks and [looks[at] for at in firsts]
+    own = {"words": groups, "word_labels": words, "word_axis": axis_labels(words)}
+    return {**data, **own, "word_looks": of_words}
+
+
+def _borders(looks: Sequence[str]) -> set[int]:
+    """Where the look changes: no word goes on there."""
+    return {at for at, (one, other) in enumerate(pairwise(looks), 1) if one != other}
 
 
 def _has_words(stream: Stream) -> bool:

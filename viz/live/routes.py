@@ -147,7 +147,7 @@ def _opening_page(is_home: bool) -> bytes:
     page = (folder_of("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
     first = "".join(f'<link rel="modulepreload" href="./{name}" />' for name in FIRST_MODULES)
     later = " ".join(name for name in MODULES if name not in FIRST_MODULES)
-    sheets = ("kit/controls.css", "live/page.css")
+    sheets = ("kit/controls.css", "kit/looks.css", "live/page.css")
     style = "".join(f'<link rel="stylesheet" href="./{name}" />' for name in sheets)
     early = f'<script type="module" src="./live/early.js" data-later="{later}"></script>'
     refused = '<script defer src="./live/refused.js"></script>'

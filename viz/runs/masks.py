@@ -24,8 +24,8 @@ def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int)
     cells = np.frombuffer(mask, dtype=bool).reshape(len(ids), len(ids))
     is_pad = np.arange(len(ids)) >= len(ids) - n_pads
     tokens = with_pads(runs.tokenizer(handle).token_strings(ids), is_pad)
-    trace = capture(model, ids, tokens, cells)
     loaded = runs.runnable(handle)
+    trace = capture(model, ids, tokens, cells).marked(loaded.special_ids)
     checking = begin(trace, lambda trace: loaded.check(trace, cells))
     offers = runs.opened(handle).offers | trace.offers
     return runs.Run(trace, checking, offers)

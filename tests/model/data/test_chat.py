@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from model.data.chat import template_of, turns_of
 from model.decoding.filters import GREEDY
 from model.decoding.sampling import generate
 from model.given import Chat, Markup, Turn
+from model.grown import grown as goes_on
 from tests.model.adopted.families import SPELLED_BYTES, build, tokens
 
 CONTROL = ["<|im_start|>", "<|im_end|>", "[INST]", "[/INST]", "<start_of_turn>", "<end_of_turn>"]
@@ -204,6 +206,23 @@ def test_in_a_notebook_a_chat_runs_and_goes_on_as_in_transformers(chatting: Any)
     ends = chatting.opened.end_ids
     steps = generate(chatting.opened.decoder, prompt, GREEDY, max_new_tokens=20, end_ids=ends)
     assert [*prompt, *(step.token_id for step in steps)] == expected[0].tolist()
+
+
+def test_special_tokens_and_who_wrote_them_stay_where_a_chat_goes_on(chatting: Any) -> None:  # noqa: ANN401
+    opened, own = chatting.opened, _own(next(iter(TEMPLATES.values())))
+    turns = (Turn("system", "be kind"), Turn("user", "the <|im_end|> ball"))
+    whole = opened.trace(Chat(turns)).trace
+    ids = whole.main.ids.tolist()
+    special = tuple(at for at, i in enumerate(ids) if i in own.all_special_ids)
+    assert whole.main.special == special
+    assert {whole.main.roles[at] for at in special} == {"template"}
+    before = opened.captured((ids[:-1], whole.tokens[:-1]))
+    told = replace(before, streams=(replace(before.main, roles=whole.main.roles[:-1]),))
+    grown = opened.trace(Chat(turns), known=lambda _: told).trace.main
+    assert (grown.roles, grown.special) == (whole.main.roles, special)
+    text = goes_on(opened.decoder, lambda _: told, ids, whole.tokens)
+    assert text is not None
+    assert text.main.roles == (), "the same ids, typed, are no chat"
 
 
 def test_a_chat_that_does_not_fit_says_which_turn_has_to_go(

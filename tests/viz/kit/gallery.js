@@ -84,9 +84,9 @@ const MARKS = {
     list.show(bars, palette);
     return list;
   },
-  arcs({ drawArcs }, { place, palette, note }, { values, rows, columns, kept: keys, focus }) {
-    const none = Array(rows.length * columns.length).fill(0);
-    const shown = { rows, columns, values: numbers(values), hidden: none, blank: none };
+  arcs({ drawArcs }, { place, palette, note }, { values, kept: keys, focus, ...sides }) {
+    const none = Array(values.values.length).fill(0);
+    const shown = { ...sides, values: numbers(values), hidden: none, blank: none };
     const how = { kept: keys, focus, width: 400, palette, look: note("look") };
     const drawn = drawArcs(place("svg"), shown, how);
     return { read: () => drawn };

@@ -11,7 +11,9 @@ from tests.screen import content, download
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made, made_up
 from viz.kit.part import Part
+from viz.kit.parts.attention import attention_part
 from viz.kit.parts.forming import forming_part
+from viz.theme import LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
 SAVED: dict[str, tuple[Callable[[], Part], str, list[str]]] = {
@@ -67,6 +69,22 @@ def test_a_part_is_saved_with_its_words(
     said = " ".join(picture(gallery, name).itertext())
     assert [word for word in words if word not in said] == []
     assert [word for word in ON_SCREEN if word in said] == []
+
+
+def test_who_wrote_what_is_saved(gallery: Gallery) -> None:
+    """Beside the axes of a map and over each token of a row; a special label is slanted."""
+    for view, name, n, written in (
+        ("map", "weights", 2 + 1, "italic"),
+        ("sentence", "sentence", 2 * 2 + 1, "monospace"),
+    ):
+        chosen = made.attention_settings(view=view)
+        gallery.show(attention_part(made.chat(), chosen=chosen))
+        saved = picture(gallery, f"l0-h0-{name}")
+        drawn = ElementTree.tostring(saved, encoding="unicode")
+        color = "rgb({}, {}, {})".format(*(int(LIGHT.by_user[i : i + 2], 16) for i in (1, 3, 5)))
+        assert drawn.count(color) == n
+        assert written in drawn
+        assert "what the chat template writes itself" in drawn
 
 
 def test_home_is_saved_as_it_stands(gallery: Gallery) -> None:

@@ -143,7 +143,7 @@ def test_the_style_is_that_of_all_instruments(client: TestClient) -> None:
     assert response.text == files.component_style()
     assert "text/css" in response.headers["content-type"]
     sheets = {*(files.VIZ / "kit").rglob("*.css"), *(files.VIZ / "live").glob("*/*.css")}
-    assert len(sheets) == 16
+    assert len(sheets) == 17
     assert all(sheet.read_text(encoding="utf-8") in response.text for sheet in sheets)
     assert response.text.startswith((files.VIZ / "kit/kit.css").read_text(encoding="utf-8"))
 

@@ -2,6 +2,7 @@
 
 import { weightShare } from "../colors.js";
 import { digits, setAll, svg } from "../dom.js";
+import { roleColor, slant, stretchesOf } from "../looks.js";
 import { clipped } from "../patterns.js";
 
 /** @import { Matrix } from "../maths.js" */
@@ -11,6 +12,7 @@ import { clipped } from "../patterns.js";
 const MOST_WIDTH = 640;
 const LABEL_ROOM = { least: 110, share: 0.27 }; // for labels on either side: pixels, of the width
 const GAP = 8; // pixels between a label and its lines
+const BAND = { from: 3, wide: 3 }; // in that gap
 const STEPS = { usual: 22, small: 15 }; // pixels from a token to the next
 const MANY = 120; // tokens from which the small step is taken
 const LEAST_TOLD = 0.005; // weight beside a token
@@ -58,9 +60,12 @@ export function drawArcs(picture, shown, how) {
   picture.replaceChildren(
     ...paths.map(({ d, opacity }) => svg("path", { d, ...line, "stroke-opacity": opacity })),
     ...[...queries, ...keys],
+    ...bandsOf(shown.rowLooks, sides.query + BAND.from, step, palette),
+    ...bandsOf(shown.columnLooks, sides.key - BAND.from - BAND.wide, step, palette),
   );
   const [left, right] = [queries, keys].map((words) => words.map((word) => word.textContent));
-  return { lines, queries: left, keys: right };
+  const roles = Array.from(picture.querySelectorAll("rect"), ({ textContent }) => textContent);
+  return { lines, queries: left, keys: right, roles };
 }
 
 /**
@@ -72,13 +77,31 @@ export function drawArcs(picture, shown, how) {
  * @param {{x: number, y: (i: number) => number}} place where they end or begin, and of each the height
  */
 function wordsOf(shown, side, { focus, look }, { x, y }) {
-  const labels = side === "query" ? shown.rows : shown.columns;
+  const [labels, looks] =
+    side === "query" ? [shown.rows, shown.rowLooks] : [shown.columns, shown.columnLooks];
   const end = { x, "text-anchor": side === "query" ? "end" : "start" };
   return labels.map((label, at) => {
     const isFocus = focus && focus.side === side && focus.at === at;
     const acts = { onpointerenter: () => look({ side, at }), onpointerleave: () => look(null) };
-    const attributes = { ...end, y: y(at), class: isFocus ? "hl-strong" : null, ...acts };
+    const names = `${isFocus ? "hl-strong" : ""}${slant(looks?.[at])}`;
+    const attributes = { ...end, y: y(at), class: names.trim() || null, ...acts };
     return svg("text", attributes, clipped(label), weightOf(shown, focus, side, at));
+  });
+}
+
+/**
+ * Who wrote what, beside the labels of one side.
+ *
+ * @param {import("../wire.js").Looks | undefined} looks
+ * @param {number} x
+ * @param {number} step
+ * @param {Palette} palette
+ */
+function bandsOf(looks, x, step, palette) {
+  return stretchesOf(looks).map(({ role, from, to }) => {
+    const place = { x, y: 7 + from * step, width: BAND.wide, height: (to - from + 1) * step };
+    const words = `tokens ${from} to ${to}: ${role}`;
+    return svg("rect", { ...place, fill: roleColor(palette, role) }, svg("title", null, words));
   });
 }
 

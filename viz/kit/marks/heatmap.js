@@ -3,6 +3,7 @@
 // Plotly's own hover reports at most twenty times a second, so the cell is found from its axes here.
 
 import { html, setAll, svg } from "../dom.js";
+import { readBands, slant } from "../looks.js";
 import {
   ZOOMED_FROM,
   sideLength,
@@ -194,7 +195,8 @@ export class HeatMap {
    * @param {Picture} picture
    * @param {DrawnLayout} drawn
    */
-  #drawNames({ rowLabels, columnLabels, rowTitle, columnTitle }, { xaxis, yaxis, width, height }) {
+  #drawNames(picture, { xaxis, yaxis, width, height }) {
+    const { rowLabels, columnLabels, rowTitle, columnTitle, rowLooks, columnLooks } = picture;
     const named = [rowLabels, columnLabels, columnTitle, `${xaxis.range}`, `${yaxis.range}`];
     const lengths = [xaxis._length, yaxis._length, xaxis._offset, yaxis._offset];
     named.push(String(width), String(height), String(lengths));
@@ -202,12 +204,13 @@ export class HeatMap {
     this.#named = named;
     const [left, top] = [xaxis._offset, yaxis._offset];
     const rows = shownLabels(rowLabels, yaxis).map(({ label, at, i }) => {
-      const place = { class: "hl-tick-row", x: left - 6, y: at + ROW_DOWN, "text-anchor": "end" };
-      return svg("text", { ...place, ...this.#clicks("row", i) }, label);
+      const place = { x: left - 6, y: at + ROW_DOWN, "text-anchor": "end" };
+      const look = { class: `hl-tick-row${slant(rowLooks?.[i])}` };
+      return svg("text", { ...look, ...place, ...this.#clicks("row", i) }, label);
     });
     const columns = shownLabels(columnLabels, xaxis).map(({ label, at, i }) => {
       const transform = `translate(${at + COLUMN_RIGHT} ${top - 6}) rotate(-50)`;
-      const place = { class: "hl-tick-column", transform };
+      const place = { class: `hl-tick-column${slant(columnLooks?.[i])}`, transform };
       return svg("text", { ...place, ...this.#clicks("column", i) }, label);
     });
     const turned = `translate(13 ${top + yaxis._length / 2}) rotate(-90)`;
@@ -308,13 +311,16 @@ export class HeatMap {
       Array.from(row, (x) => (Number.isNaN(x) ? null : x)),
     );
     const legend = drawn.find(({ showscale }) => showscale);
-    const [rows, columns, titles] = ["tick-row", "tick-column", "axis"].map((kind) =>
-      Array.from(this.names.querySelectorAll(`.hl-${kind}`), ({ textContent }) => textContent),
+    const [rows, columns, titles, special] = ["tick-row", "tick-column", "axis", "special"].map(
+      (kind) =>
+        Array.from(this.names.querySelectorAll(`.hl-${kind}`), ({ textContent }) => textContent),
     );
     const [columnTitle, rowTitle] = titles;
     const bars = Array.from(this.sides.children, ({ textContent }) => textContent);
     const scale = { name: legend?.colorbar.title.text ?? null, low, high };
-    return { rows, columns, rowTitle, columnTitle, values, scale, bars, marked: this.#framed };
+    const roles = readBands(this.chart._fullLayout?.shapes ?? []);
+    const marks = { bars, marked: this.#framed, special, roles };
+    return { rows, columns, rowTitle, columnTitle, values, scale, ...marks };
   }
 
   /** The cell that the frame lies upon, and whether it is pinned. */

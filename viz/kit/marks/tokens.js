@@ -2,6 +2,7 @@
 
 import { inkOn } from "../colors.js";
 import { html } from "../dom.js";
+import { lookClasses, lookInWords } from "../looks.js";
 
 /**
  * How a token looks. `is` says what is true of it, by the names of the style sheet: chosen, masked …
@@ -9,6 +10,7 @@ import { html } from "../dom.js";
  * @typedef {object} Token
  * @property {string} label
  * @property {Record<string, unknown>} [is]
+ * @property {string} [look] who wrote it, and whether it is special
  * @property {string} [title]
  * @property {string} [shade] the colour that it stands on
  * @property {number} [share] from 0 to 1, of what the style sheet shows it by
@@ -126,15 +128,16 @@ export class Tokens {
  * @param {HTMLElement} node
  * @param {Token} token
  */
-export function dress(node, { label, is = {}, title = "", shade = "", share, number, isFixed }) {
+export function dress(node, token) {
+  const { label, is = {}, look, title = "", shade = "", share, number, isFixed } = token;
   const [bdi = html("bdi"), below] = node.children;
   if (bdi.textContent !== label) bdi.textContent = label;
   if (!bdi.parentNode) node.append(bdi); // what is pressed must stay, or there is no click
   below?.remove();
   if (number) node.append(html("small", { "data-number": "weight" }, number));
-  const states = Object.keys(is).filter((name) => is[name]);
+  const states = [...lookClasses(look), ...Object.keys(is).filter((name) => is[name])];
   node.className = ["hl-token", ...states.map((name) => `hl-${name}`)].join(" ");
-  node.title = title;
+  node.title = [title, lookInWords(look)].filter(Boolean).join(", ");
   Object.assign(node.style, { backgroundColor: shade, color: shade && inkOn(shade) });
   node.style.setProperty("--share", share?.toFixed(3) ?? null);
   node.toggleAttribute("disabled", Boolean(isFixed));

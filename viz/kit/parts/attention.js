@@ -105,6 +105,7 @@ export class Attention extends Instrument {
     instrument.append(
       html("div", { class: "hl-row hl-head-row" }, this.title, this.controls.options),
       this.does,
+      this.controls.roles.node,
       this.controls.tabs,
       this.stage.node,
       exportMenu(this),

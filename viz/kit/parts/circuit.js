@@ -23,7 +23,7 @@ import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./c
 import { answerName, textsOf, wayName } from "./circuit/words.js";
 
 /** @import { Place } from "../instrument.js" */
-/** @import { InstrumentData } from "../wire.js" */
+/** @import { InstrumentData, Looks } from "../wire.js" */
 /** @import { SentEdge } from "./circuit/edges.js" */
 /** @import { Edge, Line, Node } from "./circuit/graph.js" */
 
@@ -33,6 +33,7 @@ import { answerName, textsOf, wayName } from "./circuit/words.js";
  * @typedef {object} CircuitFields
  * @property {string[]} labels
  * @property {string[]} axis
+ * @property {Looks} looks
  * @property {string[]} other
  * @property {[string[], string[]]} tokens of both texts as they are written
  * @property {string} answer

@@ -11,7 +11,7 @@ from model.analysis.paths.kept import Curve, on_ways
 from model.analysis.paths.terms import HEAD, KIND, LAYER, MLP
 from model.trace import Trace
 from viz.kit.part import Part
-from viz.kit.wire import Data, Settings, axis_labels, finite
+from viz.kit.wire import Data, Settings, axis_labels, finite, stream_looks
 from viz.labels import token_labels
 
 MOST_DRAWN = 100  # edges
@@ -41,6 +41,7 @@ def circuit_part(
     spec = {
         "key": key,
         **_texts(trace.tokens, second),
+        "looks": stream_looks(trace.main),
         "answer": name(metric.answer),
         "against": name(metric.other) if metric.kind == DIFFERENCE else "",
         "of_first": finite(paths.whole),

@@ -12,7 +12,7 @@ from model.decoding.filters import Sampling
 from model.trace import AttentionRecord, Stream, Trace
 from viz.kit.part import Part
 from viz.kit.sampling import limits_data
-from viz.kit.wire import axis_labels, stream_labels
+from viz.kit.wire import axis_labels, stream_labels, stream_looks
 
 MOST_ROWS = (24, 20)  # of one text, and of each of two; of a longer one some words are one row
 N_COLUMNS = 24  # numbers shown of each vector
@@ -119,6 +119,12 @@ class Band:
         earlier, later = self.around
         return [f"… {earlier} earlier"][:earlier] + known + [f"… {later} later"][:later]
 
+    def looks(self) -> list[str]:
+        """How its rows look; those of several tokens are plain."""
+        looks = stream_looks(self.stream) or [""] * len(self.stream)
+        earlier, later = self.around
+        return [""][:earlier] + looks[self.start : self.stop] + [""][:later]
+
     def folds(self) -> list[int]:
         """Its rows that stand for several tokens."""
         ends = (self.first, self.first + self.n - 1)
@@ -189,7 +195,9 @@ class Picture:
 
     def about(self, specials: Mapping[int, str], opens: str) -> dict[str, Any]:
         """What is known of its rows and columns."""
+        looks = [look for band in self.bands for look in band.looks()]
         return {
+            **({"looks": looks} if any(looks) else {}),
             "labels": [label for band in self.bands for label in band.labels(specials)],
             "folded": [row for band in self.bands for row in band.folds()],
             "bands": [

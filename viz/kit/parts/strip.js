@@ -5,6 +5,7 @@ import { valuesOf } from "../arrays.js";
 import { same } from "../conversation.js";
 import { equals, html, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
+import { RolesLegend } from "../looks.js";
 import { Tokens, dress, readToken } from "../marks/tokens.js";
 import { nameOf } from "./home/axis.js";
 import { N_COLUMNS } from "./home/layout.js";
@@ -84,6 +85,7 @@ class Strip extends Instrument {
         ...{ title: part.title, to: part.getAttribute("href"), isLit: part.ariaCurrent === "true" },
       })),
       tokens: Array.from(tokens, readToken),
+      roles: this.root.querySelector(".hl-roles")?.textContent ?? "",
     };
   }
 
@@ -128,23 +130,27 @@ class Strip extends Instrument {
    */
   #tokens(band, of) {
     const { told, tokens } = this.data;
-    const { called, labels, is_given, legend } = tokens[band];
+    const { called, labels, looks: own, is_given, legend } = tokens[band];
     const given = this.arrays.given.values;
     const row = new Tokens("hl-strip", "Tokens");
     row.show(
-      labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
-        looks({ label, given: is_given ? given[i] : NaN }, is_given && `token ${i}`),
-      ),
+      labels.map((/** @type {string} */ label, /** @type {number} */ i) => {
+        const one = looks({ label, given: is_given ? given[i] : NaN }, is_given && `token ${i}`);
+        return own ? { ...one, title: one.title || `token ${i}`, look: own[i] } : one;
+      }),
     );
     const named = this.#part("tokens", `${of}${called}`, null);
     row.node.addEventListener("click", () => named.click()); // a word leads where their name does
     row.node.tabIndex = 0;
+    const roles = new RolesLegend();
+    roles.show(own);
+    const title = [...(roles.read() ?? []), legend].filter(Boolean).join("; ");
     const strip = told ? html("div", { class: "hl-strip" }, told) : row.node;
     return html(
       "div",
       { class: "hl-tokens" },
       strip,
-      html("span", { class: "hl-legend", title: legend }, named, told ? "" : legend),
+      html("span", { class: "hl-legend", title }, named, told ? "" : [roles.node, legend]),
     );
   }
 

@@ -8,7 +8,7 @@ import numpy as np
 from model.trace import Stream, Trace
 from viz.kit.part import Part
 from viz.kit.parts.home import Picture, bands_of, first_vectors
-from viz.kit.wire import finite, stream_labels
+from viz.kit.wire import finite, stream_labels, stream_looks
 from viz.labels import signs
 
 IN_LAYERS = {"rope": "RoPE", "alibi": "ALiBi", "none": "none"}  # where nothing is added before
@@ -60,8 +60,10 @@ def at(part: Part, ways: Mapping[str, str], lit: str, layer: str, told: str = ""
 def _tokens(stream: Stream, *, is_given: bool) -> dict[str, Any]:
     """The tokens of a stream, whether they were predicted, and what their signs mean."""
     if stream.kind == "patches":
-        return {"called": "patches", "labels": [], "is_given": False, "legend": ""}
+        none = {"labels": [], "looks": None, "is_given": False, "legend": ""}
+        return {"called": "patches", **none}
     labels = stream_labels(stream)
     bars = ["bar: predicted probability of this token"] if is_given else []
     legend = "; ".join([*bars, *signs(labels)])
-    return {"called": "tokens", "labels": labels, "is_given": is_given, "legend": legend}
+    own = {"labels": labels, "looks": stream_looks(stream)}
+    return {"called": "tokens", **own, "is_given": is_given, "legend": legend}

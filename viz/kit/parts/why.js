@@ -24,7 +24,7 @@ import {
 /** @import { Place } from "../instrument.js" */
 /** @import { Bar } from "../marks/signed.js" */
 /** @import { Token } from "../marks/tokens.js" */
-/** @import { InstrumentData } from "../wire.js" */
+/** @import { InstrumentData, Looks } from "../wire.js" */
 /** @import { Taken } from "./why/sums.js" */
 
 /** @typedef {"query" | "key"} Side */
@@ -44,6 +44,7 @@ import {
  * @property {[group: string, layer: number, head: number]} site
  * @property {[query: number, key: number]} at
  * @property {Record<Side, string[]>} labels of the tokens of both streams
+ * @property {Record<Side, Looks>} token_looks
  * @property {string} says the sentence
  * @property {string} looks its beginning, which holds of whatever key it is compared with
  * @property {number | null} against the key that the sentence compares with; null for the mean
@@ -236,13 +237,14 @@ export class Why extends Instrument {
    * @returns {Token}
    */
   #token(side, at, value, colorOf) {
-    const { labels, at: both } = this.data;
+    const { labels, token_looks, at: both } = this.data;
+    const look = token_looks[side]?.[at];
     const chosen = at === both[SIDES.indexOf(side)];
     const [label, number] = tokenName(labels[side], at);
-    if (value === undefined) return { label, isFixed: true, is: { chosen } };
+    if (value === undefined) return { label, look, isFixed: true, is: { chosen } };
     const title = `“${label}”${number} in the ${side}: ${tenths(value)}`;
     const is = { chosen, taken: takes(side, this.#partOf(side, at)) === this.settings.taken };
-    return { label, title, is, shade: colorOf(value) };
+    return { label, look, title, is, shade: colorOf(value) };
   }
 
   #drawBars() {

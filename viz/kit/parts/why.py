@@ -9,7 +9,7 @@ from model.analysis.why.sentence import KINDS_SAID, STANDS_OUT, looks, sentence
 from model.analysis.writers import Writer
 from model.trace import Site, Trace
 from viz.kit.part import Part
-from viz.kit.wire import Data, Settings, stream_labels
+from viz.kit.wire import Data, Settings, stream_labels, stream_looks
 
 STATE = {"taken": "", "other": None}  # what is taken away; a second key to compare with
 
@@ -35,6 +35,7 @@ def why_part(
         "site": [site.group, site.layer, of.head],
         "at": [of.query, cell.key],
         "labels": dict(zip(SIDES, map(stream_labels, streams), strict=True)),
+        "token_looks": dict(zip(SIDES, map(stream_looks, streams), strict=True)),
         "says": sentence(cell),
         "looks": looks(cell),
         "against": cell.other,

@@ -8,6 +8,7 @@ import { pictureMenu } from "../export.js";
 import { HeatMap } from "../marks/heatmap.js";
 import { Tokens } from "../marks/tokens.js";
 import { Instrument, partOf } from "../instrument.js";
+import { RolesLegend } from "../looks.js";
 import { argmax } from "../measures.js";
 import { samplingOf } from "../sampling.js";
 import { NO_MAP, pictureOf, shownOf } from "./writing/picture.js";
@@ -46,6 +47,7 @@ export class Writing extends Instrument {
       pick: (at) => this.go(at),
       leave: () => this.go(Infinity),
     });
+    this.roles = new RolesLegend();
     this.sliders = new AllSliders(
       (changes) => this.#steer(changes),
       () => this.#showDistribution(),
@@ -100,7 +102,7 @@ export class Writing extends Instrument {
     const { text, sliders, distribution } = this;
     const act = html("div", { class: "hl-row" }, this.writeOn, this.again, this.newest);
     const name = { class: "hl-panel hl-written-text", "aria-label": "Text and how it came about" };
-    const written = html("section", name, text.node, act, this.says, this.note);
+    const written = html("section", name, this.roles.node, text.node, act, this.says, this.note);
     const title = html("h3", null, "Attention of each new token");
     const row = html("div", { class: "hl-row hl-head-row" }, title, this.averaged);
     const attention = {
@@ -318,8 +320,7 @@ export class Writing extends Instrument {
 
   /** The text: each token shaded by the attention it got from the position before the step. */
   #showText() {
-    const { labels, n_prompt, steps, marks } = this.data;
-    const at = this.#at();
+    const [at, { labels, n_prompt, steps, marks }] = [this.#at(), this.data];
     const step = steps[at];
     const weights = step ? this.#weights(step) : new Float32Array();
     const colorOf = weightColors(this.palette);
@@ -332,6 +333,7 @@ export class Writing extends Instrument {
       return { ...look, label, title, is: { ...look.is, ...is }, isFixed: i === 0 };
     });
     this.text.show(tokens);
+    this.roles.show(tokens.map(({ look = "" }) => look));
   }
 
   /** The step in words: how its token was drawn, and what was attended to. */
@@ -384,13 +386,13 @@ export class Writing extends Instrument {
 
   /** What is on screen, by names. */
   read() {
-    const { says, note, noMap, averaged, text, sliders, distribution, heatMap } = this;
+    const { says, note, noMap, averaged, roles, text, sliders, distribution, heatMap } = this;
     const acts = [this.writeOn, this.again, this.newest, distribution.append];
     const open = acts.filter((one) => !one.disabled && !one.hidden);
     return {
       ...wordsIn({ says, note, noMap, averaged, sliders: sliders.words }),
       ...{ text: text.read(), order: sliders.read(), distribution: distribution.read() },
-      ...{ map: heatMap.read(), acts: open.map((one) => one.textContent) },
+      ...{ map: heatMap.read(), acts: open.map((one) => one.textContent), roles: roles.read() },
     };
   }
 }

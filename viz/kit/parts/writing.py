@@ -25,7 +25,8 @@ class Step(NamedTuple):
 class WrittenText:
     """A text while it is written: the prompt's tokens first, then one token for each step.
 
-    `given` are the probabilities predicted for the prompt's tokens, NaN for the first. `marks` say
+    `given` are the probabilities predicted for the prompt's tokens, NaN for the first; `looks` is
+    how these look, None where there is nothing to show of them. `marks` say
     in words what changed before a new token, by its number; `note` is what there is to say about
     all of it.
     """
@@ -37,6 +38,7 @@ class WrittenText:
     head_name: str
     is_running: bool
     note: str
+    looks: Sequence[str] | None = None
 
 
 def writing_part(
@@ -58,6 +60,7 @@ def writing_part(
         "head": text.head_name,
         "labels": labels,
         "axis": axis_labels(labels),
+        "looks": text.looks,
         "n_prompt": len(text.tokens) - len(text.steps),
         "steps": [step.said for step in text.steps],
         "marks": marks_data(text.marks),

@@ -21,6 +21,7 @@ from viz.frame.page import Page
 from viz.frame.said import Said
 from viz.frame.settings import PRE_TOKEN
 from viz.frame.view import View
+from viz.kit.wire import stream_looks
 from viz.labels import clipped, visible
 from viz.runs import tokens as token_runs
 
@@ -56,6 +57,7 @@ class Reading:
     n_rules: int | None
     forest: tuple[PreToken, ...]
     held_out: dict[str, float]
+    looks: list[str] | None
 
     @cached_property
     def tokens(self) -> list[Node]:
@@ -126,8 +128,8 @@ def checks(view: View) -> Sequence[Check]:
     return token_runs.checks(view.handle, view.given, _given(view)[1])
 
 
-def _given(view: View) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Strings and ids: of an encoder with nothing hidden, of a translation those of its source."""
+def _given(view: View) -> tuple[tuple[str, ...], tuple[int, ...], list[str] | None]:
+    """Strings, ids, looks: of an encoder with nothing hidden, of a translation of its source."""
     run = view.run
     if len(run.trace.streams) == 1:
         run = runs.run(view.handle, view.given)
@@ -135,15 +137,16 @@ def _given(view: View) -> tuple[tuple[str, ...], tuple[int, ...]]:
     assert first.ids is not None, "the page is for text"
     ends = len(run.trace.streams) > 1 and "weights" in view.offers  # with a token of no text
     n = len(first) - ends
-    return first.labels[:n], tuple(first.ids[:n].tolist())
+    looks = stream_looks(first)
+    return first.labels[:n], tuple(first.ids[:n].tolist()), looks and looks[:n]
 
 
 def _reading(view: View) -> Reading:
-    strings, ids = _given(view)
+    strings, ids, looks = _given(view)
     merges = token_runs.merges(view.handle)
     n_rules = None if merges is None else len(merges.rules)
     forest = token_runs.forest(view.handle, view.given, len(ids))
-    return Reading(view, strings, ids, n_rules, forest, _held_out(view))
+    return Reading(view, strings, ids, n_rules, forest, _held_out(view), looks)
 
 
 def _held_out(view: View) -> dict[str, float]:
@@ -262,7 +265,7 @@ def _cards(reading: Reading) -> None:
         ranks = (token.rank for token in made)
         rows["last merge"] = ["–" if rank is None else f"#{rank + 1}" for rank in ranks]
     titles = [f"token {i}: bytes {token.bytes.hex(' ')}" for i, token in enumerate(made)]
-    words.token_cards(reading.strings, rows, titles)
+    words.token_cards(reading.strings, rows, titles, reading.looks)
 
 
 def _formulas(drawn: list[PreToken], n_rules: int) -> None:

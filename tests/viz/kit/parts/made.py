@@ -1,6 +1,7 @@
 """What each part is told, small, for tests of several of them."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -50,6 +51,14 @@ def writing_steps(n: int) -> list[Step]:
         Step({"token_id": 3 + i % 2, "rank": i % 2, **said}, weights[i], weights[i])
         for i in range(n)
     ]
+
+
+def chat() -> Trace:
+    """A sentence as if it were a chat: template, a special token of it, system, user, assistant."""
+    trace = stories_trace(TEXT)
+    n = len(trace.tokens)
+    roles = ("template", "template", "system", "user", "user", *["assistant"] * (n - 5))
+    return replace(trace, streams=(replace(trace.main, roles=roles, special=(1,)),))
 
 
 def attention(head: int = 0) -> Part:

@@ -161,6 +161,28 @@ def one_token() -> dict[str, Any]:
     return {"says": Has(HIDDEN), "parts": {0: row}}
 
 
+def in_a_chat(**settings: object) -> Part:
+    """A chat of five who wrote it."""
+    return attention_part(made.chat(), "a key", "stories", made.attention_settings(**settings))
+
+
+def told_on_a_map() -> dict[str, Any]:
+    """Who wrote what, beside both axes, and of the cell."""
+    n = len(made.chat().tokens)
+    own = (("template", 0, 1), ("system", 2, 2), ("user", 3, 4), ("assistant", 5, n - 1))
+    bands = [[*band, getattr(palette("light"), f"by_{band[0]}")] for band in own]
+    cell = {"title": Has("query 5 (assistant), key 1 (template, special token), pinned")}
+    special = 2 * [token_labels(made.chat().tokens)[1]]
+    return {"map": {"roles": {"rows": bands, "columns": bands}, "special": special}, "cell": cell}
+
+
+def told_in_a_row() -> dict[str, Any]:
+    """The looks of its words."""
+    first = {0: {"is": ["by-template"]}, 1: {"is": ["by-template", "special"], "title": "template, "
+             "special token"}, 3: {"is": ["by-user", "chosen"], "title": "user"}}  # fmt: skip
+    return {"parts": {0: {"words": first}}}
+
+
 def hidden() -> dict[str, Any]:
     """What is said below."""
     return {"says": Has(HIDDEN)}
@@ -201,6 +223,15 @@ ATTENTION = {
     "attention: lines say of what they are a share": looked(sunk, share, view="lines", mass=0.8),
     "attention: one token names the largest of the rest": looked(
         sunk, one_token, view="sentence", token=8),
+    "attention: who wrote what stands beside a map": looked(in_a_chat, told_on_a_map, cell=[5, 1]),
+    "attention: who wrote each word of a row": looked(
+        in_a_chat, told_in_a_row, view="sentence", token=3),
+    "attention: who wrote what stands beside lines": looked(
+        in_a_chat,
+        lambda: {"roles": 2 * ["tokens 0 to 1: template", "tokens 2 to 2: system",
+                               "tokens 3 to 4: user",
+                               f"tokens 5 to {len(made.chat().tokens) - 1}: assistant"]},
+        view="lines"),
     "attention: what attends to the first token is hidden": looked(
         sunk, lambda: {"parts": {1: {"title": Has("hidden by choice")}}},
         view="sentence", token=0),

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator
 from tests.screen import HOSTILE
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.rows import Hand, Row, click, mark, nothing
+from viz.theme import LIGHT
 
 WEIGHTS = np.random.default_rng(3).permutation(12).reshape(3, 4) / 20
 UNIT = {"name": "weight", "low": 0, "high": 1}
@@ -39,6 +40,14 @@ ODD = map_of(
     hidden=[0, 0, 0, 1],
 )
 MANY = np.arange(3600).reshape(60, 60) / 3600
+ROLES = ["system", "user", "user"]
+TOLD = map_of(
+    WEIGHTS,
+    list("abc"),
+    list("wxyz"),
+    rowLooks=ROLES,
+    columnLooks=["template special", "template", "", "assistant"],
+)
 LONG = map_of(MANY, [str(i) for i in range(60)], [str(i) for i in range(60)])
 
 
@@ -95,6 +104,18 @@ MARKS = {
         lambda: {"values": [[None, None], [0.25, None]], "rows": ["<b>", "$x$"], "marked": None},
     ),
     "heatmap: of many rows all are drawn": Row(LONG, nothing, lambda: {"values": MANY.tolist()}),
+    "heatmap: who wrote what stands beside its axes, and special labels are slanted": Row(
+        TOLD,
+        nothing,
+        lambda: {
+            "special": ["w"],
+            "roles": {
+                "rows": [["system", 0, 0, LIGHT.by_system], ["user", 1, 2, LIGHT.by_user]],
+                "columns": [["template", 0, 1, LIGHT.by_template],
+                            ["assistant", 3, 3, LIGHT.by_assistant]],
+            },
+        },
+    ),
     "grid: a thousand heads, and an arrow key": Row(
         tiles(32, 32, 4, (3, 31)),
         lambda gallery: (gallery.locator("svg").focus(), gallery.press("ArrowDown")),
@@ -156,6 +177,22 @@ MARKS = {
             "keys": [f"{CUT}  0.25", "b  0.75"],
         },
         lambda: {"look": [{"side": "query", "at": 0}]},
+    ),
+    "tokens: who wrote one and whether it is special is said, too": Row(
+        mark("tokens", tokens=[{"label": "a", "look": "template special", "title": "p"},
+                               {"label": "b", "look": "user"}, {"label": "c", "look": ""}]),
+        nothing,
+        lambda: [
+            {"title": "p, template, special token", "is": ["by-template", "special"]},
+            {"title": "user", "is": ["by-user"]},
+            {"title": "", "is": []},
+        ],
+    ),
+    "arcs: who wrote what stands beside the labels": Row(
+        mark("arcs", **PAIR, values=numbers(np.array([[1, 0], [0.25, 0.75]])), kept=[[], []],
+             focus=None, rowLooks=["user", "user"], columnLooks=["", "system special"]),
+        nothing,
+        lambda: {"roles": ["tokens 0 to 1: user", "tokens 1 to 1: system"]},
     ),
     "tokens: a key goes on to the next that can be chosen": Row(
         ROW,

@@ -23,10 +23,13 @@ from viz.kit.parts import strip
 from viz.kit.parts.attention import attention_part
 from viz.kit.parts.figure import figure_part
 from viz.kit.parts.forming import forming_part
+from viz.kit.parts.home import home_part
 from viz.kit.parts.rotation import Rotation, rotation_part
 from viz.kit.parts.sentence_box import Said, sentence_part
 from viz.kit.parts.writing import WrittenText, writing_part
 from viz.kit.sampling import distribution_of
+from viz.labels import token_labels
+from viz.theme import LIGHT
 
 # --- attention ------------------------------------------------------------------------------------
 
@@ -217,6 +220,30 @@ def line() -> Part:
     return strip.at(strip.strip_part(stories_trace(made.TEXT)), WAYS, "layer", "decoder.attn.3")
 
 
+ROLES = ["system", "user", "assistant", "template: what the chat template writes itself"]
+
+
+def chat_read() -> list[dict[str, Any]]:
+    """How the tokens of `made.chat` look."""
+    labels = token_labels(made.chat().tokens)
+    marks = [["by-template"], ["by-template", "special"], ["by-system"], *2 * [["by-user"]]]
+    marks += [["by-assistant"]] * (len(labels) - len(marks))
+    return [{"label": label, "is": is_so} for label, is_so in zip(labels, marks, strict=True)]
+
+
+def written_in_a_chat() -> Part:
+    """Two tokens of a prompt, and two that the model wrote."""
+    part = made.written(2)
+    return part.saying({**part.spec, "looks": ["user", "template special"]})
+
+
+def chat_line() -> dict[str, Any]:
+    """Its tokens with who wrote them, in words too."""
+    tokens = chat_read()
+    tokens[1]["title"] = "token 1, template, special token"
+    return {"tokens": tokens, "roles": "".join(ROLES)}
+
+
 def line_read() -> dict[str, Any]:
     """The parts that are named, where each leads, and the tokens."""
     n_layers = len(stories_trace(made.TEXT).attention)
@@ -341,6 +368,40 @@ PARTS = {
         part(lambda: sentence_part(Said(f"</textarea>{HOSTILE}"), has_caret=False)),
         nothing,
         lambda: {"sentence": f"</textarea>{HOSTILE}"},
+    ),
+    "writing: in a chat what is new is the assistant's": Row(
+        part(written_in_a_chat),
+        nothing,
+        lambda: {
+            "text": [
+                {"is": ["by-user"]},
+                {"is": ["by-template", "special"]},
+                {"is": ["by-assistant", "new"]},
+                {"is": ["by-assistant", "new", "noted"]},
+            ],
+            "roles": ROLES[1:],
+            "map": {
+                "special": ["upon"],
+                "roles": {
+                    "rows": [["assistant", 0, 1, LIGHT.by_assistant]],
+                    "columns": [
+                        ["user", 0, 0, LIGHT.by_user],
+                        ["template", 1, 1, LIGHT.by_template],
+                        ["assistant", 2, 2, LIGHT.by_assistant],
+                    ],
+                },
+            },
+        },
+    ),
+    "strip: who wrote each token of a chat": Row(
+        part(lambda: strip.at(strip.strip_part(made.chat()), WAYS, "layer", "decoder.attn.3")),
+        nothing,
+        chat_line,
+    ),
+    "home: who wrote each token of a chat": Row(
+        part(lambda: home_part(made.chat(), [f"w{i}" for i in range(4096)])),
+        nothing,
+        lambda: {"tokens": dict(enumerate(chat_read()[:-1])), "roles": ROLES},
     ),
     "strip: the part it is about is lit, and each is named": Row(part(line), nothing, line_read),
 }

@@ -14,6 +14,7 @@ from tests.model.builders import SENTENCE, tiny_checkpoint
 from tests.viz.apps import HOSTILE, TOM, chart, checks_shown, control, facts, lines, open_page
 from tests.viz.builders import csv_rows, latex_numbers, stories
 from viz import runs, theme
+from viz.frame import words
 from viz.frame.view import View
 from viz.labels import token_labels
 from viz.pages.look_inside import tokens
@@ -49,6 +50,17 @@ def view_of(text: str, model: str = "stories") -> View:
     handle = runs.handle_of(model, runs.device_names()[0])
     asked = Asked(lambda: runs.run(handle, text))
     return View(text, handle, asked, "decoder.attn", 0, 0, theme.LIGHT)
+
+
+def test_a_card_says_who_wrote_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(words.st, "html", shown.append)
+    looks = ["template special", "user"]
+    words.token_cards(["<s>", "a"], {"id": ["5", "7"]}, ["token 0", "token 1"], looks)
+    classes = re.findall(r'class="(hl-token.*?)"', shown[0])
+    assert classes == ["hl-token hl-by-template hl-special", "hl-token hl-by-user"]
+    said = ["token 0, template, special token", "token 1, user"]
+    assert [x for x in re.findall(r'title="(.*?)"', shown[0]) if x] == said
 
 
 def test_page_shows_how_each_token_was_made() -> None:

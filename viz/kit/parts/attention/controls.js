@@ -2,6 +2,7 @@
 // not says why.
 
 import { check, fillOnce, html, inputOf, radios, toggle, wordsIn } from "../../dom.js";
+import { RolesLegend } from "../../looks.js";
 import { canMerge } from "../../patterns.js";
 
 /** @import { Attention } from "../attention.js" */
@@ -14,6 +15,7 @@ export class Controls {
   /** @param {Attention} scope */
   constructor(scope) {
     this.scope = scope;
+    this.roles = new RolesLegend();
     this.tabs = html("div", { class: "hl-wide" });
     this.hideFirst = toggle(
       "Hide attention sink (first token)",
@@ -25,11 +27,12 @@ export class Controls {
   }
 
   /**
-   * Offer the views that apply to what was sent.
+   * Offer the views that apply to what was sent, and say what the colours over tokens mean.
    *
    * @param {AttentionData} data
    */
-  offer({ views }) {
+  offer({ streams, views }) {
+    this.roles.show(...Object.values(streams).map(({ looks }) => looks));
     fillOnce(this.tabs, JSON.stringify(views), () => {
       const offered = choice("hl-view", "View", views, (view) => this.scope.set({ view }));
       return [offered.radios, offered.reasons];
@@ -54,7 +57,7 @@ export class Controls {
   read() {
     const { hideFirst, mergeWords } = this;
     const [tab, why] = this.tabs.children;
-    return wordsIn({ tab, why, hideFirst, mergeWords });
+    return { ...wordsIn({ tab, why, hideFirst, mergeWords }), roles: this.roles.read() };
   }
 
   /** Why tokens cannot be merged to words here; null when they can. */

@@ -23,8 +23,9 @@ export function differenceOf(first, second) {
     Uint8Array.from(values.values, (_, i) => at(first, what, i) & at(second, what, i));
   const low = first.values.rows === rows ? first : second;
   const narrow = first.values.columns === columns ? first : second;
-  const labels = { rows: low.rows, rowLabels: low.rowLabels };
-  const names = { columns: narrow.columns, columnLabels: narrow.columnLabels };
+  const labels = { rows: low.rows, rowLabels: low.rowLabels, rowLooks: low.rowLooks };
+  const { columnLabels, columnLooks } = narrow;
+  const names = { columns: narrow.columns, columnLabels, columnLooks };
   const [hidden, blank] = [inBoth("hidden"), inBoth("blank")];
   return { ...first, ...labels, ...names, values, hidden, blank };
 }

@@ -1,6 +1,6 @@
 // What Attention saves: its picture, its numbers, or the whole part as one file that opens offline.
 
-import { asPicture, saveMenu, sheetOf } from "../../export.js";
+import { asPicture, drawingOf, saveMenu, sheetOf } from "../../export.js";
 import { rowOf } from "../../maths.js";
 
 /** @import { Table } from "../../patterns.js" */
@@ -83,11 +83,13 @@ export function csvText({ values, rows, columns, corner }) {
  *
  * @param {Attention} scope
  */
-async function sheet({ view, between, data, title, does, palette }) {
+async function sheet({ view, between, data, title, does, controls, palette }) {
   const streams = between.kind === "self" ? [between.queries] : [between.queries, between.keys];
   const texts = streams.map(({ labels }) => labels.join(" "));
   const head = { title: `${data.model} · ${title.textContent}`, texts, lines: [does.textContent] };
-  return sheetOf(head, (await view?.drawings()) ?? [], palette);
+  const { node } = controls.roles;
+  const legend = node.hidden ? [] : [{ caption: "", drawing: drawingOf(node) }];
+  return sheetOf(head, [...legend, ...((await view?.drawings()) ?? [])], palette);
 }
 
 /** @param {Attention} scope */

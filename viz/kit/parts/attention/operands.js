@@ -6,6 +6,7 @@ import { digits, html, wordsIn } from "../../dom.js";
 import { drawingOf } from "../../export.js";
 import { Bars, Strip } from "../../marks/strips.js";
 import { isUsualScale, rowOf } from "../../maths.js";
+import { lookInWords } from "../../looks.js";
 import { reach } from "../../measures.js";
 import { COMES_LATER, isLater } from "../../patterns.js";
 import { short } from "./formulas.js";
@@ -150,7 +151,11 @@ export class Operands {
       html("bdi", null, queries.labels[query]),
       " → ",
       html("bdi", null, keys.labels[key]),
-      html("small", null, `query ${query}, key ${key}${isPinned ? ", pinned" : ""}`),
+      html(
+        "small",
+        null,
+        `query ${placed(queries, query)}, key ${placed(keys, key)}${isPinned ? ", pinned" : ""}`,
+      ),
     );
     this.#describe(query, key, at, isPinned);
   }
@@ -240,6 +245,17 @@ export class Operands {
       .filter(({ node }) => node.checkVisibility())
       .map(({ caption, node }) => ({ caption, drawing: drawingOf(node) }));
   }
+}
+
+/**
+ * A token's number, and who wrote it where that is known.
+ *
+ * @param {Stream} stream
+ * @param {number} at
+ */
+function placed({ looks }, at) {
+  const look = lookInWords(looks?.[at]);
+  return look ? `${at} (${look})` : at;
 }
 
 /**

@@ -3,7 +3,7 @@
 import { digits } from "../../dom.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { argmax, columnSums, rowEntropies } from "../../measures.js";
-import { WEIGHTS, hiddenInWords, signedScale } from "../../patterns.js";
+import { WEIGHTS, axesOf, hiddenInWords, signedScale } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { Picture, Sides } from "../../figure.js" */
@@ -36,10 +36,10 @@ export function pictureOf(stage, { loaded, between, weights, pick }) {
     return { ...weights, scale: WEIGHTS, sides: sidesOf(weights, head, pick) };
   const values = steps[stage] ?? steps.weights;
   const { rowTitle, columnTitle } = between;
-  const labels = { rowLabels: between.queries.axis, columnLabels: between.keys.axis };
+  const labels = axesOf(between.queries, between.keys);
   if (stage === "output") {
     const dimensions = Array.from({ length: values.columns }, (_, i) => String(i));
-    const columns = { columnLabels: dimensions, columnTitle: DIMENSION };
+    const columns = { columnLabels: dimensions, columnLooks: null, columnTitle: DIMENSION };
     const scale = signedScale("z", values.values);
     return { values, ...labels, rowTitle, ...columns, scale, hidden: null };
   }

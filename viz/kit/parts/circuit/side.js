@@ -3,7 +3,7 @@
 import { digits, html, signed, wordsIn } from "../../dom.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { TokenBars } from "../../marks/bars.js";
-import { WEIGHTS, pictured } from "../../patterns.js";
+import { WEIGHTS, axesOf, pictured } from "../../patterns.js";
 import { byEffect, node } from "./graph.js";
 import { KINDS, edgeName, partName, placeName, tokenName, wayName } from "./words.js";
 
@@ -182,7 +182,7 @@ export class EdgePanel {
       : `${name}: the row of ${tokenName(data, query)} follows q.`;
     pictured(this.map, this.mapTitle.textContent);
     const hidden = Uint8Array.from(mask.values, (may) => 1 - may);
-    const labels = { rowLabels: data.axis, columnLabels: data.axis };
+    const labels = axesOf(data, data);
     const titles = { rowTitle: "query", columnTitle: "key" };
     await this.heatMap.draw({ values, ...labels, ...titles, scale: WEIGHTS, hidden }, palette);
     this.heatMap.mark(query, key, true);

@@ -3,6 +3,7 @@
 
 import { weightLegend } from "../../colors.js";
 import { html } from "../../dom.js";
+import { RolesLegend } from "../../looks.js";
 
 import { quoted } from "./caption.js";
 
@@ -25,7 +26,9 @@ export class Foot {
     const onchange = () => model.choose({ sink: !this.hides.checked });
     this.hides = html("input", { type: "checkbox", onchange });
     this.sink = html("label", { class: "hl-home-sink", hidden: true });
-    const parts = [this.play, this.says, this.sink, from, this.scale, share, this.edges];
+    this.roles = new RolesLegend();
+    const legends = [this.roles.node, this.scale];
+    const parts = [this.play, this.says, this.sink, from, ...legends, share, this.edges];
     this.node = html("div", { class: "hl-home-foot" }, ...parts);
   }
 
@@ -49,7 +52,8 @@ export class Foot {
 
   /** @param {Run} run */
   list(run) {
-    const { labels, columns } = run.spec;
+    const { labels, looks, columns } = run.spec;
+    this.roles.show(looks);
     const { row: first, resting, heads, isOne } = run.sink;
     this.sink.hidden = !isOne;
     const words = html("span", null, "Hide lines to ", quoted(labels[first]), ", a sink");

@@ -119,10 +119,12 @@ export class Large {
       cells((row, key) => (run.isToken(row) && run.isMasked(head.column, row, key) ? 1 : 0)),
     );
     const titles = { rowTitle: "query", columnTitle: "key" };
-    const { axis } = run.spec;
+    const { axis, looks } = run.spec;
     const labels = {
       rowLabels: axis.slice(rows.from, rows.to),
       columnLabels: axis.slice(columns.from, columns.to),
+      rowLooks: looks?.slice(rows.from, rows.to),
+      columnLooks: looks?.slice(columns.from, columns.to),
     };
     pictured(this.host, `Attention of ${run.nameOf(head)} as a heat map`);
     await this.map.draw({ values, hidden, blank, scale: WEIGHTS, ...titles, ...labels }, palette);

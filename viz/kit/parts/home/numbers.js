@@ -42,6 +42,7 @@ const SINK = 0.5;
  * @property {keyof typeof import("./goals.js").GOALS} goal
  * @property {string[]} labels of the rows
  * @property {string[]} axis the same, short and escaped for Plotly
+ * @property {import("../../wire.js").Looks} [looks] where there is something to show of them
  * @property {number[]} folded rows that stand for several tokens
  * @property {{name: string, from: number, to: number}[]} bands their rows
  * @property {Column[]} columns in the order of the forward pass

@@ -209,6 +209,7 @@ export class Screen {
       layers: pager.says,
     };
     return {
+      roles: foot.roles.read(),
       ...{ ...this.drawn, ...wordsIn(words), tokens: tokens.read(), next: bars.read() },
       ...{ edges, large: large.read(), canGoOn: !generate.disabled },
     };

@@ -134,7 +134,7 @@ export class HomeTokens {
    * @param {Palette} palette
    */
   show(run, query, row, palette) {
-    const { labels, folded, hidden } = run.spec;
+    const { labels, looks, folded, hidden } = run.spec;
     const tokens = labels.slice(0, run.n).map((label, i) => {
       const fill = this.#fills.get(i);
       const is = {
@@ -143,7 +143,8 @@ export class HomeTokens {
         ...{ right: fill?.isIt, wrong: fill && !fill.isIt },
       };
       const share = row ? weightShare(row[i], palette) : 0;
-      return { label: fill?.label ?? label, share, is, isFixed: folded.includes(i) };
+      const look = looks?.[i];
+      return { label: fill?.label ?? label, look, share, is, isFixed: folded.includes(i) };
     });
     this.row.show(tokens);
   }

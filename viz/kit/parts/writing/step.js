@@ -1,6 +1,7 @@
 // One new token in words: how it was drawn, and what was attended to.
 
 import { digits, html } from "../../dom.js";
+import { lookWhileWriting } from "../../looks.js";
 import { argmax } from "../../measures.js";
 
 /** @import { Token } from "../../marks/tokens.js" */
@@ -69,7 +70,12 @@ export function beforeAnyStep({ given }, chosen) {
  * @param {(weight: number) => string} colorOf
  * @returns {Omit<Token, "label">}
  */
-export function lookOf({ n_prompt, given }, i, step, colorOf) {
+export function lookOf(data, i, step, colorOf) {
+  return { ...shadeOf(data, i, step, colorOf), look: lookWhileWriting(data.looks, i) };
+}
+
+/** @type {typeof lookOf} */
+function shadeOf({ n_prompt, given }, i, step, colorOf) {
   if (!step) {
     const p = given[i] ?? NaN; // none for the first, nor for new ones
     return Number.isNaN(p) ? {} : { title: `predicted with ${digits(p)}` };

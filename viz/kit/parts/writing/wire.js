@@ -1,6 +1,6 @@
 // What is sent of a text while it is written.
 
-/** @import { InstrumentData, SamplerSettings, SliderBounds } from "../../wire.js" */
+/** @import { InstrumentData, Looks, SamplerSettings, SliderBounds } from "../../wire.js" */
 /** @import { Decoded } from "../../arrays.js" */
 /** @import { Numbers } from "../../maths.js" */
 
@@ -67,6 +67,7 @@
  * @property {string} head its name
  * @property {string[]} labels of the prompt and all new tokens
  * @property {string[]} axis the same, short and escaped for Plotly
+ * @property {Looks} looks of the prompt's tokens
  * @property {number} n_prompt
  * @property {StepAbout[]} steps
  * @property {Mark[]} marks

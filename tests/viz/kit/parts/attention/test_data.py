@@ -100,6 +100,18 @@ def test_what_is_no_piece_of_a_word_is_not_merged(stream: Stream) -> None:
     assert data["labels"] == [label.strip() for label in stream.labels], "nothing is continued"
 
 
+def test_who_wrote_a_token_is_sent_and_no_word_is_of_two() -> None:
+    roles, ids = ("template", "template", "user", "user", "assistant"), np.arange(5)
+    told = Stream("chat", "text", ("<s>", "us", "er", "s", "!"), ids, roles=roles, special=(0,))
+    data = stream_data(told)
+    assert data["looks"] == ["template special", "template", "user", "user", "assistant"]
+    assert (data["words"], data["word_labels"]) == ([0, 1, 2, 2, 3], ["<s>", "us", "ers", "!"])
+    assert data["word_looks"] == ["template special", "template", "user", "assistant"]
+    plain = Stream("text", "text", ("a", "[SEP]"), ids[:2], special=(1,))
+    assert stream_data(plain)["looks"] == ["", "special"]
+    assert stream_data(dataclasses.replace(plain, special=()))["looks"] is None
+
+
 def test_labels_on_axes_are_short_and_escaped() -> None:
     stream = stream_data(Stream("read", "text", (" <b>$x$</b>", " " + 30 * "a")))
     assert stream["labels"] == ["<b>$x$</b>", 30 * "a"]

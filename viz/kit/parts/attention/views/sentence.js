@@ -17,6 +17,7 @@ import { View } from "../view.js";
 
 /** @import { Drawing } from "../../../export.js" */
 /** @import { Shown } from "../../../patterns.js" */
+/** @import { Looks } from "../../../wire.js" */
 /** @import { Attention } from "../../attention.js" */
 
 const SAYS =
@@ -29,6 +30,7 @@ const STRONG = 0.05; // weight from which a number stands below a word
  *
  * @typedef {object} Shades
  * @property {string[]} labels
+ * @property {Looks} looks
  * @property {Float64Array} weights
  * @property {(i: number) => boolean} isMasked
  * @property {(i: number) => boolean} isBlank hidden by choice
@@ -105,7 +107,7 @@ export class SentenceView extends View {
   }
 
   #paint() {
-    const { kind, values, rows, columns, hidden, blank } = this.#shown;
+    const { kind, values, rows, columns, hidden, blank, rowLooks, columnLooks } = this.#shown;
     const [token, key] = [this.#token, this.#key];
     /** @type {(i: number, j: number) => boolean} */
     const isMasked = (i, j) => Boolean(hidden[i * values.columns + j]);
@@ -117,13 +119,14 @@ export class SentenceView extends View {
     const column = Float64Array.from(rows, (_, i) => weight(i, key));
     /** @type {Shades} */
     const ofRow = {
-      ...{ labels: columns, weights: row, chosen: kind === "self" ? token : key },
+      ...{ labels: columns, looks: columnLooks, weights: row },
+      chosen: kind === "self" ? token : key,
       isMasked: (j) => isMasked(token, j),
       isBlank: (j) => isBlank(token, j),
     };
     /** @type {Shades} */
     const ofColumn = {
-      ...{ labels: rows, weights: column, chosen: token },
+      ...{ labels: rows, looks: rowLooks, weights: column, chosen: token },
       isMasked: (i) => isMasked(i, key),
       isBlank: (i) => isBlank(i, key),
     };
@@ -198,13 +201,13 @@ export class SentenceView extends View {
  * @param {(weight: number) => string} colorOf
  */
 function inShades(shades, colorOf) {
-  const { labels, weights, isMasked, isBlank, chosen } = shades;
+  const { labels, looks, weights, isMasked, isBlank, chosen } = shades;
   const top = strongest(shades);
   return labels.map((label, i) => {
     const weight = isBlank(i) ? 0 : weights[i];
     const isStrong = weight >= STRONG || (top.includes(i) && weight > 0);
     return {
-      ...{ label: clipped(label), shade: colorOf(weight) },
+      ...{ label: clipped(label), look: looks?.[i], shade: colorOf(weight) },
       number: isStrong ? digits(weight, weight < 0.01 ? 3 : 2) : null,
       is: { chosen: i === chosen, masked: isMasked(i), blank: isBlank(i) },
     };
