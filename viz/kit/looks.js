@@ -11,7 +11,7 @@ const WORDS = {
   system: "system",
   user: "user",
   assistant: "assistant",
-  template: "template: what the chat template writes itself",
+  template: "chat template",
 };
 
 /** @param {string} look */

@@ -220,7 +220,7 @@ def line() -> Part:
     return strip.at(strip.strip_part(stories_trace(made.TEXT)), WAYS, "layer", "decoder.attn.3")
 
 
-ROLES = ["system", "user", "assistant", "template: what the chat template writes itself"]
+ROLES = ["system", "user", "assistant", "chat template"]
 
 
 def chat_read() -> list[dict[str, Any]]:
