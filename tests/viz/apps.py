@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -138,6 +139,12 @@ def pickers_of(app: AppTest, name: str) -> list[dict]:
         for picker in json.loads(element.proto.json)["spec"].get("pickers", [])
         if picker["name"] == name
     ]
+
+
+def box_of(app: AppTest) -> dict[str, Any]:
+    """What the sentence box is sent."""
+    sent = (json.loads(x.proto.json) for x in app.get("bidi_component") if x.proto.json)
+    return next(one for one in sent if one.get("part") == "sentence_box")
 
 
 def offered_of(app: AppTest, name: str) -> list[str]:

@@ -26,7 +26,7 @@ from viz.frame import (
 )
 from viz.frame.notices import guarded
 from viz.frame.page import Page
-from viz.frame.settings import PAGE, SCENE
+from viz.frame.settings import PAGE, PRESENT, SCENE
 from viz.frame.shipped import called
 from viz.frame.view import View
 from viz.runs.checking import figures_first
@@ -72,9 +72,9 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
             if st.session_state.get(DRAWN, (title, model)) != (title, model):
                 working.html(words.working_out(f"Working out {title} of {called(model)}…"))
 
-        # Its arrow keys want the keyboard.
+        # Its arrow keys want the keyboard, and a presenter's.
         is_on_tour = tours.show(above, title, in_scenes=page.has_scenes)
-        has_caret = page.takes_caret and not is_on_tour
+        has_caret = page.takes_caret and not is_on_tour and not state.value(PRESENT)
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
         st.session_state[address.RUN] = view.run.key
         badge = bar.show_map(above, view, page, pages)

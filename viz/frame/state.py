@@ -15,7 +15,7 @@ import streamlit as st
 
 from viz.frame import notices
 from viz.frame.kinds import Number, Setting
-from viz.frame.settings import PAGE, SENTENCE, SETTINGS, TOUR
+from viz.frame.settings import PAGE, PRESENT, SENTENCE, SETTINGS, TOUR
 
 Value = TypeVar("Value")
 
@@ -49,6 +49,7 @@ class Visit:
     changed: set[str] = field(default_factory=set)  # what made it another one
     before: Mapping[str, str] = field(default_factory=dict)  # the address before the last step
     went: Mapping[str, str] | None = None  # where a person went, until it is drawn
+    own: Mapping[str, str] | None = None  # the address before a lesson was opened
 
 
 def visit() -> Visit:
@@ -282,6 +283,10 @@ def go(
     if now.typed and TOUR.name in wanted:  # a step without a sentence is on one of the person's own
         wanted.setdefault(SENTENCE.name, now.typed)
     title = wanted.get(PAGE.name, "")
+    if TOUR.name in wanted and TOUR.name not in now.address:
+        now.own = dict(now.address)
+    elif is_new and now.own is not None and TOUR.name in now.address and TOUR.name not in wanted:
+        wanted, now.own = _left(wanted, now.own), None
     kept = {name: raw for name, raw in now.address.items() if not _shown_on(name, title)}
     for name, setting in SETTINGS.items():
         now.owners.pop(name, None)  # an address is whole: all in it is of one text
@@ -294,6 +299,13 @@ def go(
     now.put = changed  # on the page that is left
     now.went = None if is_new else address_of(title)
     now.changed = set()  # whatever comes next is another step
+
+
+def _left(wanted: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """An address that leaves a lesson: its page, with all as it was before the lesson."""
+    page = wanted.get(PAGE.name, "")
+    stays = {name: raw for name, raw in wanted.items() if name in (PAGE.name, PRESENT.name)}
+    return {name: raw for name, raw in own.items() if _shown_on(name, page)} | stays
 
 
 def _go_on() -> None:

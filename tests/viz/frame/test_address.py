@@ -83,6 +83,25 @@ def test_who_goes_on_before_back_was_drawn_leaves_a_step_for_each(
     assert state.steps(start) == 0
 
 
+def test_who_leaves_a_lesson_is_on_its_page_with_what_was_there_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = {"page": "Attention", "sentence": "my own", "layer": "2", "temperature": "0.5"}
+    session = {"page": "Attention", state.VISIT: state.Visit(dict(own))}
+    monkeypatch.setattr(state.st, "session_state", session)
+    lesson = "page=Next+token&tour=09-sampling&step=1&sentence=Once&temperature=1.0"
+    state.go(query=lesson, is_new=True)
+    state.go(query=lesson.replace("step=1", "step=2"), is_new=True)
+    assert state.visit().address["sentence"] == "Once"
+    left = lesson.replace("tour=09-sampling&step=1&", "")
+    state.go(query=left, is_new=True)
+    address = state.visit().address
+    assert address == {**own, "page": "Next token"}
+    assert (session["sentence"], session["temperature"]) == ("my own", "0.5")
+    state.go(query=left, is_new=True)  # without a lesson there is nothing to leave
+    assert state.visit().address["sentence"] == "Once"
+
+
 @pytest.mark.parametrize("text", [17_000 * "a", 1_900 * "あ"])
 def test_what_is_too_long_for_an_address_is_said_and_left_out(text: str) -> None:
     """Our server takes 16 KB, a proxy 8: a reload of what the page wrote was answered with 400."""

@@ -17,6 +17,7 @@ from tests.model.builders import SENTENCE, edit_json, tiny_checkpoint
 from tests.model.sources.damages import EVERY
 from tests.viz.apps import (
     TOM,
+    box_of,
     checks_shown,
     chosen,
     control,
@@ -65,6 +66,12 @@ def test_what_a_further_run_failed_is_counted_and_a_number_that_is_none_has_fail
     passed = [Check("a", 1e-9, 1e-6), Check("b", 4e-7, 1e-6)]
     said = ":material/verified: Verified: 2 of 2"
     assert inspector.verdict(passed, "") == said
+
+
+@pytest.mark.parametrize("present", ["no", "yes"])
+def test_the_box_takes_the_keyboard_but_not_from_a_presenter(present: str) -> None:
+    box = box_of(open_page("Home", present=present))
+    assert box["spec"]["has_caret"] == (present == "no")
 
 
 def test_blank_sentence_gets_a_friendly_line_and_the_example() -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -15,6 +14,7 @@ from tests.model.adopted.families import saved_with_chats
 from tests.model.builders import edit_json
 from tests.viz.apps import (
     address_of,
+    box_of,
     button,
     captions,
     chosen,
@@ -65,12 +65,6 @@ def n_tokens(app: AppTest) -> int:
     return int(re.findall(r">(\d+) /", count)[0])
 
 
-def box(app: AppTest) -> dict[str, Any]:
-    """What the sentence box is sent."""
-    sent = (json.loads(x.proto.json) for x in app.get("bidi_component") if x.proto.json)
-    return next(one for one in sent if one.get("part") == "sentence_box")
-
-
 @pytest.mark.parametrize("page", OF_DECODERS)
 def test_every_page_of_a_decoder_shows_a_chat(page: str) -> None:
     app = faultless(open_page(page, model=MODEL, sentence=BALL.text, system=DOG.text))
@@ -82,11 +76,11 @@ def test_every_page_of_a_decoder_shows_a_chat(page: str) -> None:
 def test_a_chat_comes_first_and_asks_until_something_is_asked() -> None:
     app = faultless(open_page("Attention", model=MODEL))
     assert n_tokens(app) == len(ids_of(Turn("user", QUESTION)))
-    assert box(app)["settings"]["read"] == "chat"
-    assert [way["name"] for way in box(app)["spec"]["ways"]] == ["chat", "text"]
+    assert box_of(app)["settings"]["read"] == "chat"
+    assert [way["name"] for way in box_of(app)["spec"]["ways"]] == ["chat", "text"]
     assert "read" not in address_of(app)
     other = faultless(open_page("Attention"))  # of a model without a template
-    assert box(other)["spec"]["ways"] == [] and box(other)["settings"]["read"] == "text"
+    assert box_of(other)["spec"]["ways"] == [] and box_of(other)["settings"]["read"] == "text"
 
 
 def test_an_address_carries_all_that_is_said_and_an_answer_that_belongs_to_it() -> None:
@@ -122,7 +116,7 @@ def test_a_token_that_was_drawn_begins_the_answer_and_an_end_ends_the_turn(
         tell(app, {"appended": [n, token]}, monkeypatch, taken[-1]["on_change"])
         n += 1
     assert address_of(app)["begun"] == "7"
-    assert box(app)["spec"]["answer"] == runs.decode(handle, [7])
+    assert box_of(app)["spec"]["answer"] == runs.decode(handle, [7])
     monkeypatch.undo()
 
 
@@ -156,7 +150,7 @@ def test_a_bad_chat_is_one_line_and_the_box_stays(query: dict[str, str], line: s
     app = open_page("Attention", **{"model": MODEL, "sentence": BALL.text} | query)
     (said,) = lines(app, "error")
     assert line in said
-    assert box(app)["settings"]["read"] == "chat"
+    assert box_of(app)["settings"]["read"] == "chat"
 
 
 def test_turns_that_are_none_are_let_go_in_a_line() -> None:

@@ -66,7 +66,7 @@ export class SentenceBox extends Instrument {
    * @param {() => void} oninput
    */
   #area(css, oninput) {
-    return html("textarea", {
+    const area = html("textarea", {
       class: `hl-input ${css}`,
       rows: 1,
       spellcheck: "false",
@@ -74,11 +74,16 @@ export class SentenceBox extends Instrument {
       onblur: () => this.conversation.flush(),
       title: "Enter runs it, Shift + Enter begins a new line",
       onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Escape") {
+          event.stopPropagation(); // it leaves the field, and not a page for a wall
+          area.blur();
+        }
         if (event.key !== "Enter" || event.shiftKey) return;
         event.preventDefault();
         this.conversation.flush();
       },
     });
+    return area;
   }
 
   #typed() {

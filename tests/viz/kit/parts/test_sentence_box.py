@@ -39,6 +39,13 @@ def test_what_is_typed_is_sent_at_once_by_enter_or_where_it_is_left(
     assert gallery.read()["sentence"] == "Tom ran", "Enter begins no line"
 
 
+def test_escape_leaves_the_box_and_nothing_else_hears_of_it(gallery: Gallery) -> None:
+    gallery.show(box("Tom", has_caret=True))
+    gallery.evaluate("void (heard = [], addEventListener('keydown', e => heard.push(e.key)))")
+    gallery.press("Escape a")
+    assert gallery.evaluate("[heard, document.activeElement.localName]") == [["a"], "body"]
+
+
 def test_a_late_answer_takes_nothing_back(gallery: Gallery) -> None:
     gallery.show(box("Tom"))
     for text in ("Tom ran", "Tom ran home"):
