@@ -133,10 +133,22 @@ def test_a_field_that_is_set_stands_in_the_address_until_it_is_as_usual_again() 
         "dropout=nan",
     ],
 )
-def test_a_field_that_cannot_be_is_one_line(fields: str) -> None:
+def test_a_field_that_cannot_be_is_one_line_and_the_form_stays(fields: str) -> None:
     app = open_page("Lab", lab_task="copy", lab_fields=fields)
     assert len(lines(app, "error")) == 1
     assert not any(x.label == "Start training" for x in app.button)
+    assert app.number_input(key="lab_fields-n_layers").value is not None
+    assert len(app.selectbox(key="lab_fields-schedule").options) > 1
+
+
+def test_a_field_that_cannot_be_stands_there_to_be_corrected() -> None:
+    app = open_page("Lab", lab_task="copy", lab_fields="steps=0\nn_layers=3\nn_heads=\"x\"")
+    assert lines(app, "error")[0].endswith("; change a field to go on")
+    assert app.number_input(key="lab_fields-steps").value == 0
+    app.number_input(key="lab_fields-steps").set_value(20).run()
+    assert lines(app, "error") == []
+    assert button(app, "Start training")
+    assert query_of(app)["lab_fields"] == ["n_layers=3\nsteps=20"]
 
 
 def test_a_start_makes_the_training_that_was_set_up(

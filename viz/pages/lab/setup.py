@@ -1,5 +1,9 @@
 """What a training will be: its task, all its fields, what it costs, and its learning rates."""
 
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,7 +14,7 @@ from model.lines import quoted
 from model.training import runs as trainings
 from model.training.needs import needed_memory, planned, vocab_size_of
 from model.training.presets import presets, title
-from model.training.recipe import Recipe
+from model.training.recipe import Entry, Recipe
 from model.training.sized import recipe_for
 from model.training.speed import expected_seconds
 from viz.digits import NONE, duration
@@ -76,9 +80,9 @@ def _set_up(base: Recipe, text: str | None) -> None:
     try:
         recipe = base.with_changes(changes)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        state.put((LAB_FIELDS, ""))
-        raise ValueError(f"the fields are as usual again: {error}") from None
-    _fields(base, recipe)
+        _fields(base, _as_typed(base, changes))
+        raise ValueError(f"{error}; change a field to go on") from None
+    _fields(base, recipe.entries)
     left, right = layout.two_up("lab-before")
     with left:
         costs = _costs(recipe, text)
@@ -126,9 +130,34 @@ def _costs(recipe: Recipe, text: str | None) -> list[tuple[str, str]]:
 # --- any field ----------------------------------------------------------------------------------
 
 
-def _fields(base: Recipe, recipe: Recipe) -> None:
+def _as_typed(base: Recipe, changes: Sequence[str]) -> list[Entry]:
+    """The fields as a person set them, though no recipe has them so.
+
+    What no field can hold, such as a word for a number in an address, is let go.
+    """
+    kept, entries = [], {x.key: x for x in base.entries}
+    for change in changes:
+        key, _, text = change.partition("=")
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+            if key in entries and _fits(value, entries[key].value):
+                entries[key] = replace(entries[key], value=value)
+                kept.append(change)
+    if kept != changes:
+        state.put((LAB_FIELDS, "\n".join(kept)))
+    return list(entries.values())
+
+
+def _fits(value: object, usual: object) -> bool:
+    """Whether a control of a field that is usually so can hold a value."""
+    if isinstance(usual, bool | str):
+        return isinstance(value, type(usual))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _fields(base: Recipe, every: Iterable[Entry]) -> None:
     """A control for each field: a few in sight, the others where they are asked for."""
-    entries = {x.key: x for x in recipe.entries if x.key not in FIXED}
+    entries = {x.key: x for x in every if x.key not in FIXED}
     usual = {x.key: x.value for x in base.entries}
     with st.container(horizontal=True, vertical_alignment="bottom"):  # on a phone below each other
         for key in filter(entries.get, FIRST):
