@@ -113,8 +113,10 @@ def drawn(page: Page, name: str) -> None:
 def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> None:
     trace = stories_trace(HOSTILE)
     path = tmp_path / "heads.html"
-    attention_part(trace, chosen={"layer": 2, "head": 3}).save(path)
+    attention_part(trace, model="<i>stories", chosen={"layer": 2, "head": 3}).save(path)
     alone.goto(path.as_uri())
+    expect(alone.get_by_role("banner")).to_have_text(f"<i>stories {HOSTILE}")
+    expect(alone).to_have_title(f"<i>stories · {HOSTILE}")
     drawn(alone, "run L2 H3 map weights")
     says = alone.locator(".hl-cell-panel")
     point_at(alone, 7, 3)

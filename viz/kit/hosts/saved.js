@@ -33,18 +33,34 @@ export function open(part, el, contents) {
   const lifetime = new Lifetime();
   fill(el, contents.told.themes, lifetime);
   show(part, el, contents, { signal: new AbortController().signal });
-  if (contents.note) el.after(foot(contents.note, contents.told.themes, lifetime));
+  const above = head(contents.told, lifetime);
+  if (above) el.before(above);
+  if (contents.note) el.after(line("footer", [contents.note], contents.told.themes, lifetime));
 }
 
 /**
- * A line below the part.
+ * What the part is of, above it: the model and its text, where they are known.
  *
- * @param {string} text
+ * @param {Told} told
+ * @param {Lifetime} lifetime
+ */
+function head({ spec: { model, text }, themes }, lifetime) {
+  if (!model && !text) return null;
+  document.title = [model, text].filter(Boolean).join(" · ");
+  const names = [html("b", null, html("bdi", null, model)), " ", html("bdi", null, text)];
+  return line("header", names, themes, lifetime);
+}
+
+/**
+ * A line beside the part, in its colours.
+ *
+ * @param {"header" | "footer"} where
+ * @param {import("../dom.js").Children} words
  * @param {{light: Palette, dark: Palette}} themes
  * @param {Lifetime} lifetime
  */
-function foot(text, themes, lifetime) {
-  const node = html("footer", { class: "hl-offline" }, html("p", { class: "hl-caption" }, text));
+function line(where, words, themes, lifetime) {
+  const node = html(where, { class: "hl-offline" }, html("p", { class: "hl-caption" }, ...words));
   const paint = () => dressed(node, themes);
   paint();
   watchTheme(lifetime, paint);

@@ -54,6 +54,7 @@ const WIDE = 980; // pixels from which the overview stands beside the map, as in
 /**
  * @typedef {object} AttentionSpec
  * @property {string} model
+ * @property {string} text what it ran on; nothing for a picture
  * @property {RoleWords[]} roles
  * @property {RunAbout[]} runs other inputs through the same model, to compare with
  * @property {Option[]} views

@@ -105,7 +105,9 @@ def attention_part(
         {"key": run.key, "name": run.name, "prefix": f"{i}:", **other.about}
         for i, (run, other) in enumerate(zip(runs, others, strict=True))
     ]
-    spec = {"key": key, "model": model, **run_data(trace).about, "runs": about}
+    rows = ("".join(s.labels).strip() for s in trace.streams if s.ids is not None)
+    said = {"model": model, "text": " → ".join(rows)}
+    spec = {"key": key, **said, **run_data(trace).about, "runs": about}
     return _part(spec, options, chosen, arrays)
 
 
@@ -124,7 +126,7 @@ def patterns_part(layers: Sequence[np.ndarray], queries: Stream, keys: Stream) -
             Option("sentence", AGAINST["sentence"], "no model runs here."),
         ],
     }
-    spec = {"key": "run", "model": "", **data.about, "runs": []}
+    spec = {"key": "run", "model": "", "text": "", **data.about, "runs": []}
     return _part(spec, options, STATE, data.arrays)
 
 
