@@ -1,4 +1,4 @@
-"""What Search finds: pages, lessons and their steps, and terms, each with a link."""
+"""What Search finds: pages, lessons, steps, terms, examples and trainings, each with a link."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,9 @@ from functools import cache, lru_cache
 from itertools import chain
 from urllib.parse import parse_qsl, urlencode
 
+from model.training.presets import presets, title
 from viz.frame import ASSETS, state, tours
+from viz.frame.examples import examples
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, PRESENT
 from viz.frame.tour_files import Tour
@@ -18,15 +20,42 @@ def index(pages: Sequence[Page]) -> list[Data]:
 
     A link is `page` and the `changes` it makes there, or a whole address.
     """
-    return [*map(_page, pages), *_terms(), *_lessons(tours.of_learn(), state.value(PRESENT))]
+    lessons = _lessons(tours.of_learn(), state.value(PRESENT))
+    return [*map(_page, pages), *_terms(), *lessons, *_examples(), *_trainings()]
 
 
 def _entry(kind: str, title: str, line: str, **more: str) -> Data:
-    return {"kind": kind, "title": title, "line": line, "also": "", **more}
+    return {"kind": kind, "title": title, "line": line, "also": "", "seen": "", **more}
 
 
 def _page(page: Page) -> Data:
-    return _entry("page", page.title, page.line, page=page.title)
+    """A page, which is also found by the terms that are seen on it."""
+    terms = (f"{one['title']} {one['also']}" for one in _terms() if one["page"] == page.title)
+    return _entry("page", page.title, page.line, seen=" ".join(terms), page=page.title)
+
+
+@cache
+def _examples() -> tuple[Data, ...]:
+    """Sentences that a head shows something on."""
+    return tuple(
+        _entry(
+            "example", one.title, one.sentence, address="?" + urlencode(
+                {"page": "Attention", "model": one.model, "sentence": one.sentence,
+                 "layer": one.layer, "head": one.head, "cell": one.cell}
+            )
+        )
+        for one in examples()
+    )  # fmt: skip
+
+
+@cache
+def _trainings() -> tuple[Data, ...]:
+    """What Lab trains."""
+    return tuple(
+        _entry("training", name.replace("_", " "), title(path), page="Lab",
+               changes=urlencode({"lab": "new", "lab_task": name}))
+        for name, path in presets().items()
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=2)

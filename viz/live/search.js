@@ -3,10 +3,11 @@
 
 import { html } from "../kit/dom.js";
 
-/** @typedef {Record<"kind" | "title" | "line" | "also", string> & Record<string, string>} Entry */
+/** @typedef {Record<"kind" | "title" | "line" | "also" | "seen", string> & Record<string, string>} Entry */
 
 const LEAST = 3; // letters that are looked for within words
 const LONGEST = 200; // letters of a text that are looked at
+const FIELDS = ["title", "also", "line", "seen"]; // what counts most first
 const KEPT = 2 / 3; // of the letters, when the last ones are dropped
 
 /**
@@ -24,14 +25,14 @@ const fieldsOfEntries = new WeakMap();
 
 /** @param {Entry} entry */
 function fieldsOf(entry) {
-  const fields = fieldsOfEntries.get(entry) ?? [entry.title, entry.also, entry.line].map(wordsOf);
+  const fields = fieldsOfEntries.get(entry) ?? FIELDS.map((name) => wordsOf(entry[name]));
   fieldsOfEntries.set(entry, fields);
   return fields;
 }
 
 /**
  * What is found, best first: words that an entry's own name, another name, or its sentence has, begins
- * a word with, or has within one. Where nothing is found, words with one letter wrong, or what the last
+ * a word with, or has within one, or what is seen on a page. Where nothing is found, words with one letter wrong, or what the last
  * word without its end finds.
  *
  * @param {Entry[]} entries
@@ -96,7 +97,8 @@ function fits(word, other) {
 }
 
 /**
- * Two words of some length that differ in one letter: another, one more, or one less.
+ * Two words of some length that differ in one letter, another, one more, or one less; or in the order
+ * of two.
  *
  * @param {string} word
  * @param {string} other
@@ -111,8 +113,18 @@ function isNear(word, other) {
     [word.slice(at + 1), other.slice(at + 1)],
     [word.slice(at), other.slice(at + 1)],
     [word.slice(at + 1), other.slice(at)],
+    [turned(word.slice(at)), other.slice(at)],
   ];
   return rests.some(([rest, others]) => rest === others) ? 4 : fits(word, other);
+}
+
+/**
+ * A word whose first two letters change places.
+ *
+ * @param {string} word
+ */
+function turned(word) {
+  return word.slice(1, 2) + word.slice(0, 1) + word.slice(2);
 }
 
 export class Search {

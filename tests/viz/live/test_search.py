@@ -57,8 +57,33 @@ def test_what_is_meant_stands_first(
     assert bare.evaluate("([entries, typed]) => find(entries, typed)[0]", [entries, typed]) == first
 
 
+ALSO = {  # what is found beside a term
+    "BPE": ("page", "Tokens"),
+    "nucleus": ("page", "Next token"),
+    "top-p": ("page", "Next token"),
+    "induction": ("training", "induction"),
+    "induction head": ("page", "Heads"),
+    "ball": ("example", "What followed “ball” before"),
+    "indction haed": ("term", "Induction head"),
+}
+
+
+@pytest.mark.parametrize(("typed", "other"), ALSO.items())
+def test_what_teaches_it_is_found_too(
+    bare: Page, typed: str, other: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tours.st, "session_state", {tours.PAGES: tuple((x, ()) for x in PAGES)})
+    entries = search.index(studio.PAGES)
+    kind, title = other
+    own = [one for one in entries if (one["kind"], one["title"]) == other]
+    assert len(own) == 1
+    asked = [[*own, *({"kind": kind, "title": "?", "line": "", "also": "", "seen": ""},)], typed]
+    assert bare.evaluate("([entries, typed]) => find(entries, typed)", asked) == [title]
+    assert title in bare.evaluate("([entries, typed]) => find(entries, typed)", [entries, typed])
+
+
 @pytest.mark.parametrize("typed", ["zzz", "<img src=x>", "\u202e", "😀", "a" * 5_000])
 def test_nothing_is_found_of_what_is_not_there(bare: Page, typed: str) -> None:
-    entry = {"kind": "term", "title": "Softmax", "line": "It sums to one.", "also": ""}
+    entry = {"kind": "term", "title": "Softmax", "line": "It sums to one.", "also": "", "seen": ""}
     found = bare.evaluate("([entries, typed]) => find(entries, typed)", [[entry], typed])
     assert found == []
