@@ -14,6 +14,7 @@ from model.work import Work
 
 SOON = 0.3  # seconds within which a batch grows: whoever points at a cell waits for one before it
 FIRST = 4  # cells of the first batch
+PACES = 3  # batches whose median says how long the rest takes
 
 
 class Filling(Work):
@@ -36,7 +37,8 @@ class Filling(Work):
         self.places, self.compute, self.at_once = places, compute, max(1, at_once)
         self.is_known = np.zeros(len(estimate), bool)
         self._order = np.argsort(-np.abs(estimate - base), kind="stable").tolist()
-        self._seconds, self._n_timed, self._size = 0.0, 0, min(FIRST, self.at_once)
+        self._paces: list[float] = []  # seconds for a cell, of each batch
+        self._size = min(FIRST, self.at_once)
 
     @property
     def values(self) -> np.ndarray:
@@ -60,9 +62,13 @@ class Filling(Work):
 
     @property
     def seconds_left(self) -> float:
-        """As long as the rest takes at the pace so far; NaN before the first batch."""
+        """As long as the rest takes at the usual pace of late; NaN while too few are known.
+
+        The first batches are small, and what runs for the first time is slow.
+        """
         left = len(self.exact) - self.n_done
-        return left * self._seconds / self._n_timed if self._n_timed else float("nan")
+        known = len(self._paces) >= PACES or not left
+        return left * float(np.median(self._paces[-PACES:])) if known and self._paces else np.nan
 
     @property
     def correlation(self) -> float:
@@ -92,8 +98,7 @@ class Filling(Work):
             self._size = min(2 * self._size, self.at_once)
         elif seconds > 2 * SOON:
             self._size = max(1, len(batch) // 2)
-        self._seconds += seconds
-        self._n_timed += len(batch)
+        self._paces.append(seconds / len(batch))
         return not self.is_done
 
 

@@ -8,11 +8,14 @@ import streamlit as st
 
 from model.analysis.exact import Filling
 from model.work import Work
+from viz import runs
 from viz.digits import duration, or_none
 from viz.frame import controls, memory, notices, state, words
+from viz.frame.view import View
 
 TICK_SECONDS, PAUSE_SECONDS = 0.25, 0.1  # how long to compute before the figures fill, and not to
-MOST_UNASKED = 64  # tokens up to which exact values begin by themselves
+# Cells × tokens × weights up to which exact values begin by themselves: some 20 seconds of a core.
+MOST_UNASKED = 4e12
 Kept = TypeVar("Kept")
 Asked = TypeVar("Asked", bound=Work)
 
@@ -130,6 +133,13 @@ def _bar(work: Work, said: str, key: str) -> None:
             st.button(
                 "Compute", icon=icon, type="primary", key=f"{key}-go", on_click=run, args=(True,)
             )
+
+
+def begins_unasked(view: View, n_cells: int) -> bool:
+    """Whether so many runs of what is on screen are few enough to begin by themselves."""
+    n_tokens = sum(len(stream) for stream in view.run.trace.streams)
+    model = runs.runnable(view.handle).model
+    return n_cells * n_tokens * sum(x.numel() for x in model.parameters()) <= MOST_UNASKED
 
 
 def said_of(filling: Filling, is_running: bool, mark: str = "Dotted") -> str:

@@ -47,10 +47,12 @@ def test_the_largest_come_first_with_others_of_their_place(
     filling, batches = made()
     assert np.isnan(filling.seconds_left) and np.isnan(filling.exact).all()
     np.testing.assert_array_equal(filling.values, ESTIMATE)
-    shares = []
+    shares, known = [], []
     while filling.is_running:
         filling.advance(0)
         shares.append(filling.n_done)
+        known.append(not np.isnan(filling.seconds_left))
+    assert known == [False, False, True, True], "of two batches there is no usual pace"
     assert batches == [[1, 3], [6, 2], [5], [0, 4]], "never one twice, what has no estimate last"
     assert (shares, filling.progress, filling.is_done) == ([2, 4, 5, 7], 1.0, True)
     assert filling.seconds_left == 0
@@ -128,3 +130,16 @@ def test_what_stands_before_a_change_is_left_out_and_the_rest_is_the_same(family
         found = branches.logits(addresses, changes)
         torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-5)
     assert not ran, "the first block does not run for a change in the last"
+
+
+def test_the_rest_takes_as_long_as_most_batches_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one is slow: a model runs for the first time."""
+    clock = iter([0.0, 90.0, 90.0, 91.0, 91.0, 92.0, 92.0, 93.0])
+    monkeypatch.setattr(exact, "SOON", 1e9)
+    monkeypatch.setattr(exact.time, "monotonic", lambda: next(clock))
+    filling, _ = made(at_once=1)
+    for _ in range(3):
+        filling.go_on()
+    assert filling.seconds_left == 4 * 1.0
+    filling.go_on()
+    assert filling.seconds_left == 3 * 1.0

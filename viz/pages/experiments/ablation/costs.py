@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from model.analysis.ablation import Part
-from model.worked_out import WorkedOut
 from viz.charts.chart import Axis, numbered, signed
 from viz.digits import or_none
 from viz.figures.attribution import Estimates, head_axes, part_map
@@ -26,7 +25,8 @@ def section(experiment: Experiment) -> None:
     def begin() -> ablating.Ranking:
         heads = ablating.heads(view.handle, view.run)
         found = experiment.ranking([*heads, *ablating.sublayers(view.handle, view.run)])
-        found.filling.is_running = not isinstance(view.record.pattern, WorkedOut)  # it takes long
+        n_cells = len(found.filling.exact)
+        found.filling.is_running = gradual.begins_unasked(view, n_cells)
         return found
 
     ranking = gradual.kept(RANKING, view.run.key, begin)

@@ -86,8 +86,7 @@ def _query(view: View, one: One, name: str) -> int:
 def _work(view: View, asked: tuple[Input, Metric, str, int]) -> Explaining:
     def begin() -> Explaining:
         found = explain(view.handle, *asked)
-        n_tokens = sum(len(stream) for stream in view.run.trace.streams)
-        found.is_running = n_tokens <= gradual.MOST_UNASKED
+        found.is_running = gradual.begins_unasked(view, len(found.filling.exact))
         return found
 
     return gradual.kept(EXPLAINING, (view.handle, asked), begin)

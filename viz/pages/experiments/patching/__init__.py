@@ -64,9 +64,9 @@ def _work(view: View, question: Question) -> Patched:
 
     def begun() -> Patched:
         found = answered(view.handle, question, begin)
-        n_tokens = sum(len(stream) for stream in view.run.trace.streams)
         filling = found.filling
-        filling.is_running = n_tokens <= gradual.MOST_UNASKED and not filling.is_done
+        is_small = gradual.begins_unasked(view, len(filling.exact))
+        filling.is_running = is_small and not filling.is_done
         return found
 
     return gradual.kept(PATCHING, (view.handle, question), begun)
