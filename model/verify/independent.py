@@ -99,8 +99,8 @@ def edited(files: reference.Files, edits: Sequence[Edit], device: torch.device) 
 def log_probability(logits: np.ndarray, prompt: Sequence[int], text: Sequence[int]) -> float:
     """Σ ln p of the tokens of a text after a prompt, each given all before it, of a decoder.
 
-    logits: (T, V) of both together.
+    logits: (T, V) of both together; a sum over a large vocabulary would drift in float32.
     """
-    rows = logits[len(prompt) - 1 : len(prompt) + len(text) - 1]
+    rows = logits[len(prompt) - 1 : len(prompt) + len(text) - 1].astype(np.float64)
     own = rows[np.arange(len(text)), np.array(text)]
     return float((own - np.logaddexp.reduce(rows, axis=-1)).sum())

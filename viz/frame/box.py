@@ -114,11 +114,17 @@ def address_of(given: Typed) -> dict[str, str]:
     return {setting.name: text for setting, text in said.items() if text}
 
 
+def _typed(given: Typed) -> str:
+    """All that a person typed."""
+    turns = given.turns if isinstance(given, Chat) else [Turn("user", words_of(given))]
+    return "\n".join(turn.text for turn in turns)
+
+
 def say_what_is_markup(box: Box, handle: ModelHandle) -> None:
     """Of special tokens that a text spells, how they are read, and the other way to read them."""
-    if "markup" not in box.readings or isinstance(box.given, Chat):
+    if "markup" not in box.readings:
         return
-    spelled = runs.tokenizer(handle).spelled_specials(words_of(box.given))
+    spelled = runs.tokenizer(handle).spelled_specials(_typed(box.given))
     if not spelled:
         return
     is_markup = isinstance(box.given, Markup)
@@ -127,6 +133,8 @@ def say_what_is_markup(box: Box, handle: ModelHandle) -> None:
     verb = "is" if len(spelled) == 1 else "are"
     with box.below.container(horizontal=True, vertical_alignment="center", key="markup"):
         words.caption([f"{names} {verb} read as {one if is_markup else 'text'}."])
+        if isinstance(box.given, Chat):  # whose template alone writes the tokens
+            return
         label = f"Read {'it' if len(spelled) == 1 else 'them'} as {'text' if is_markup else one}"
         other = "text" if is_markup else "markup"
         st.button(label, type="tertiary", on_click=lambda: state.put((READ, other)))

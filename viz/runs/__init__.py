@@ -356,6 +356,11 @@ def decode(handle: ModelHandle, ids: Sequence[int]) -> str:
     return tokenizer(handle).decode([i for i in ids if i not in ends])
 
 
+def spelled(handle: ModelHandle, ids: Sequence[int]) -> str:
+    """The text of ids, its special tokens by their names."""
+    return tokenizer(handle).decode(ids)
+
+
 def with_token(
     handle: ModelHandle, given: Typed, ids: Sequence[int], token_id: int
 ) -> Typed | None:

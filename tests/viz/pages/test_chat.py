@@ -132,7 +132,8 @@ def test_a_special_token_that_is_spelled_is_text_until_it_is_asked_for() -> None
     assert "“<|im_start|>” is read as the one token it names." in captions(app)
     assert control(button(app, "Read it as text").click().run(), "read") == "text"
     chat = open_page("Tokens", model=MODEL, sentence=SPELLED)
-    assert not any("<|im_start|>" in caption for caption in captions(chat)), "a chat keeps it text"
+    assert "“<|im_start|>” is read as text." in captions(chat)
+    assert not any("Read it" in one.label for one in chat.button), "a chat keeps it text"
 
 
 BAD = [
@@ -166,3 +167,21 @@ def test_of_two_templates_one_is_read_and_a_word_says_which(shelf: Path) -> None
     said = "tokenizer_config.json has a chat template too; chat_template.jinja’s is read"
     assert any(said in line for line in lines(app, "note"))
     assert n_tokens(app) == len(ids_of(BALL))
+
+
+def test_what_was_written_is_kept_as_the_answer_and_a_reply_can_follow() -> None:
+    app = faultless(open_page("Next token", model=MODEL, sentence=BALL.text, written="3"))
+    assert box_of(app)["spec"]["answer"] == ""
+    app = button(app, "Keep as answer").click().run()
+    begun = [int(i) for i in address_of(app)["begun"].split("-")]
+    assert n_tokens(app) == len(ids_of(BALL, answer=tuple(begun)))
+    assert len(begun) <= 3
+    assert box_of(app)["spec"]["answer"] == runs.decode(runs.handle_of(MODEL, "cpu"), begun)
+    assert faultless(open_page("Next token")).button, "of a text there is nothing to keep"
+    assert not any("Keep" in one.label for one in open_page("Next token").button)
+
+
+def test_a_prompt_of_beams_has_all_its_special_tokens() -> None:
+    app = faultless(open_page("Beam search", model=MODEL, sentence=BALL.text))
+    (shown, *_) = (x.proto.body for x in app.get("html") if "hl-written" in x.proto.body)
+    assert shown.count("&lt;|im_end|&gt;") == 1

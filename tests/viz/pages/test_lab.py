@@ -142,7 +142,7 @@ def test_a_field_that_cannot_be_is_one_line_and_the_form_stays(fields: str) -> N
 
 
 def test_a_field_that_cannot_be_stands_there_to_be_corrected() -> None:
-    app = open_page("Lab", lab_task="copy", lab_fields="steps=0\nn_layers=3\nn_heads=\"x\"")
+    app = open_page("Lab", lab_task="copy", lab_fields='steps=0\nn_layers=3\nn_heads="x"')
     assert lines(app, "error")[0].endswith("; change a field to go on")
     assert app.number_input(key="lab_fields-steps").value == 0
     app.number_input(key="lab_fields-steps").set_value(20).run()

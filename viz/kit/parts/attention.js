@@ -1,5 +1,4 @@
-// Attention: all heads at a glance, and one of them large in one of several views, which share the state
-// that stands here.
+// Attention: all heads at a glance, one of them large in one of several views; their state stands here.
 
 import { MissingArrays } from "../arrays.js";
 import { same } from "../conversation.js";

@@ -24,6 +24,7 @@ import { same } from "../conversation.js";
 
 /** @typedef {InstrumentData & SentenceBoxFields} SentenceBoxData */
 
+const NOT_YET = "not run yet: a turn is empty";
 const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold up the last one
 
 /** @extends {Instrument<SentenceBoxData>} */
@@ -221,7 +222,7 @@ export class SentenceBox extends Instrument {
       this.#before[i] = [role, area.value];
       this.#typed();
     });
-    area.placeholder = role === "system" ? "How the model shall be" : `What the ${role} said`;
+    area.placeholder = role === "system" ? "How the model should behave" : `What the ${role} said`;
     area.setAttribute("aria-label", `${role}, turn ${i}`);
     this.#areas[i] = area;
     const remove = button("×", () => this.#remove(i), {
@@ -250,12 +251,15 @@ export class SentenceBox extends Instrument {
 
   /** What can be added, but for what there is already, or is to be written first. */
   #additions() {
+    /** @type {HTMLElement[]} */
     const made = [];
     if (this.#before[0]?.[0] !== "system")
       made.push(added("system", "a system prompt", () => this.#add(["system", ""])));
-    const words = this.data.answer ? "reply" : "turn";
-    if (!this.#isOpen) made.push(added(words, "what the user says next", () => this.#reply()));
-    return made;
+    if (this.#isOpen) return [...made, html("span", { class: "hl-plus" }, NOT_YET)];
+    const [words, what] = this.data.answer
+      ? ["reply", "what the user says next"]
+      : ["answer", "what the assistant answers, and what the user says next"];
+    return [...made, added(words, what, () => this.#reply())];
   }
 
   #forget() {

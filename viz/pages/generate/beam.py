@@ -37,7 +37,9 @@ def _texts(view: View, winner: Candidate, greedy: Candidate) -> None:
     texts = {"Beam search": winner, "Greedy": greedy}
     if winner.ids == greedy.ids:  # two runs of one text differ by rounding alone
         texts = {"Beam search and greedy": winner}
-    prompt = runs.decode(view.handle, list(view.ids)).removeprefix(" ")
+    is_text = isinstance(view.given, str)  # else its special tokens stand in the prompt
+    written = runs.decode if is_text else runs.spelled
+    prompt = written(view.handle, view.ids).removeprefix(" ")
     for name, text in texts.items():
         total, score = digits(text.total), digits(text.score)
         words.caption(f"{name}: log probability {total}, score {score}")

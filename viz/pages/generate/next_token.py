@@ -11,9 +11,21 @@ from model.decoding.course import Course, changes_of, course_of
 from model.decoding.filters import Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from model.decoding.writing import Writing, write
+from model.given import Chat
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import address, controls, inspector, layout, memory, notices, settings, state, tables
+from viz.frame import (
+    address,
+    box,
+    controls,
+    inspector,
+    layout,
+    memory,
+    notices,
+    settings,
+    state,
+    tables,
+)
 from viz.frame.page import Page
 from viz.frame.sampling import DECODING, drawing, is_greedy, sliders
 from viz.frame.sliders import sampling_of
@@ -72,11 +84,13 @@ def _write_on(view: View, shown: Shown) -> None:
         request, n_tokens = _request(view)
     now = drawing(view)
     growth = _text(view, request, now)
+    if pressed == "keep":
+        _keep(view, growth.writing)
     with growth.writing.lock:
         growth.prompt, growth.is_greedy = _prompt(view), is_greedy()
         growth = _write(growth, view, request, now, pressed, n_tokens)
         with buttons:
-            _buttons(growth.writing)
+            _buttons(growth.writing, is_chat=isinstance(view.given, Chat))
         note = " ".join(filter(None, (growth.state(), _note_in_address(growth))))
         now_shown = _show(view, growth, note)
     shown.logits, shown.sampling = now_shown.logits, now_shown.sampling
@@ -180,7 +194,16 @@ def _press(writing: Writing, pressed: str | None, n_tokens: int) -> None:
         writing.is_running = False
 
 
-def _buttons(writing: Writing) -> None:
+def _keep(view: View, writing: Writing) -> None:
+    """Have the chat go on with what was written, as the assistant's answer."""
+    assert isinstance(view.given, Chat), "the button is there for a chat"
+    ends = runs.end_ids(view.handle)
+    ids = (step.token_id for step in writing.steps if step.token_id not in ends)
+    box.go_on(view, view.given._replace(answer=(*view.given.answer, *ids)))
+    notices.run_again()
+
+
+def _buttons(writing: Writing, *, is_chat: bool) -> None:
     is_full = writing.stopped == CONTEXT_FULL or len(writing.steps) >= settings.WRITTEN.high
     with layout.cell("start-or-stop"):
         if writing.is_running:
@@ -191,6 +214,9 @@ def _buttons(writing: Writing) -> None:
     controls.button(WRITING, "step", "Step", "skip_next", disabled=writing.is_running or is_full)
     controls.button(WRITING, "seed", "New seed", "casino")
     controls.button(WRITING, "restart", "Start again", "replay", disabled=not writing.steps)
+    if is_chat:
+        is_off = writing.is_running or not writing.steps
+        controls.button(WRITING, "keep", "Keep as answer", "reply", disabled=is_off)
 
 
 def _take_over(view: View, changes: dict[str, object]) -> None:

@@ -122,9 +122,10 @@ def test_a_reply_makes_earlier_turns_of_question_and_answer_once_it_is_typed(
 
 def test_a_turn_without_a_text_is_not_sent(gallery: Gallery) -> None:
     gallery.show(chat("Hi"))
-    press(gallery, "+ turn")
+    press(gallery, "+ answer")
     field(gallery, "Sentence").fill("And?")
     assert gallery.sent() == {}
+    assert gallery.get_by_text("not run yet: a turn is empty").is_visible()
     field(gallery, "assistant, turn 1").fill("Hello")
     before = [["user", "Hi"], ["assistant", "Hello"]]
     assert gallery.sent() == {"sentence": "And?", "before": before}

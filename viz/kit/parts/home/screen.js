@@ -21,6 +21,7 @@ const NARROW = 820; // pixels of the room, and below
 const FLOW_WHEN_NARROW = 760; // in a box that scrolls
 const FOOT = 78; // pixels: axis and caption
 const BELOW = FOOT + 54; // and the panel below each page
+const LEGEND = 22; // a line more of the caption, beside the legend of a chat
 const HEIGHT = { least: 400, most: 860 };
 const ROW = 15; // the lowest row of two texts
 const FADE_MS = 150;
@@ -83,7 +84,8 @@ export class Screen {
     const onWall = roomOnWall(el);
     const scrolled = el.closest('[data-testid="stMain"]')?.scrollTop ?? 0;
     const above = el.getBoundingClientRect().top + scrolled;
-    const free = onWall ? onWall - FOOT : innerHeight - above - BELOW;
+    const foot = run.spec.looks ? LEGEND : 0;
+    const free = (onWall ? onWall - FOOT : innerHeight - above - BELOW) - foot;
     const fits = clamp(Math.round(free), HEIGHT.least, HEIGHT.most);
     const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
