@@ -1,5 +1,6 @@
 """The bar above every page: sentence, examples, model, head, and what the checks found."""
 
+import html
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from functools import partial
@@ -7,6 +8,7 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.architectures.base import Model
 from model.given import Chat, space_at_end
 from model.sources.handle import ModelHandle
 from model.sources.offers import missing
@@ -77,7 +79,7 @@ def open_view(
             runs.note_offers(handle, run.offers)
             notices.run_again()
         if input_kind == "text":
-            _count_tokens(typed, run, runs.runnable(handle).model.config.max_seq_len)
+            _count_tokens(typed, run, runs.runnable(handle).model)
             box.say_what_is_markup(typed, handle)
         at = heads.choose(
             run,
@@ -155,12 +157,17 @@ def run_first_example() -> None:
         runs.run(handle, examples()[0].sentence)
 
 
-def _count_tokens(typed: box.Box, run: runs.Run, most: int) -> None:
-    """How many tokens the sentence has of those that fit; an example stands in for none."""
+def _count_tokens(typed: box.Box, run: runs.Run, model: Model) -> None:
+    """How many tokens the sentence has of those that fit, and why no more do.
+
+    An example stands in for none.
+    """
+    most, why = model.config.max_seq_len, html.escape(f"At most {model.limit}")
     n_shown = len(run.trace.streams[0]) if typed.has_text else 0
     n_cut = run.n_cut if typed.has_text else 0
     excess = " hl-excess" if n_cut else ""
-    typed.place.html(f'<p class="hl-count{excess}">{n_shown + n_cut:,} / {most:,} tokens</p>')
+    count = f"{n_shown + n_cut:,} / {most:,} tokens"
+    typed.place.html(f'<p class="hl-count{excess}" title="{why}">{count}</p>')
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:
@@ -250,6 +257,9 @@ def _described(view: View) -> str:
         said += f", d_model {facts.d_model:,}"
     if facts.max_seq_len:
         said += f", context {facts.max_seq_len:,}"
+    most = getattr(getattr(runs.opened(view.handle), "model", None), "config", facts).max_seq_len
+    if most and facts.max_seq_len and most < facts.max_seq_len:
+        said += f", of which {most:,} tokens fit into a run here"
     return said
 
 

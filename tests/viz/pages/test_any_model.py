@@ -23,7 +23,17 @@ from tests.model.adopted.families import (
     tokens,
     words,
 )
-from tests.viz.apps import chart, checks_shown, control, facts, lesson, lines, open_page, picked
+from tests.viz.apps import (
+    captions,
+    chart,
+    checks_shown,
+    control,
+    facts,
+    lesson,
+    lines,
+    open_page,
+    picked,
+)
 from tests.viz.builders import live_data, numbers
 from tests.viz.pages.generate.test_next_token import press, write_out
 from tests.viz.pages.handed import Address, at, in_words, text_of
@@ -188,6 +198,20 @@ def test_pages_serve_a_long_run(monkeypatch: pytest.MonkeyPatch) -> None:
         assert set(checks.values()) == {"passed"}, page
         assert any("worked out from q and k" in name for name in checks), page
         assert not any(button.label == "Compute" for button in app.button), "they are few"
+
+
+def test_where_fewer_tokens_fit_than_the_context_has_the_reason_is_said(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(shelf / "narrow", "llama", max_position_embeddings=64)
+    monkeypatch.setattr(adopted, "MOST_CELLS", 3_000)
+    app = open_page("Home", model="narrow", sentence=TEXT)
+    most = runs.runnable(runs.handle_of("narrow", "cpu")).model.config.max_seq_len
+    assert most < 64
+    said = f"context 64, of which {most} tokens fit into a run here"
+    assert any(line.endswith(said) for line in captions(app))
+    (count,) = (x.proto.body for x in app.get("html") if "hl-count" in x.proto.body)
+    assert "a run has at most 3,000 attention weights" in count
 
 
 def test_a_map_that_is_too_large_is_a_line_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
