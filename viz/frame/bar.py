@@ -102,7 +102,7 @@ def _say(view: View, page: Page, shown: models.Shown, *, takes_input: bool) -> N
     if shown.reason and runs.has_lacked(chosen):
         _say_what_is_off(runs.handle_of(chosen, view.handle.device))
     _say_what_is_off(view.handle)
-    if shown.reason and chosen != runs.model_names()[0]:  # which nobody need have chosen
+    if shown.reason and models.is_ones_own():
         it = f"{called(chosen)}: {shown.reason}. Shown instead: {view.called}."
         words.notice(f"{page.title} does not apply to {it}")
     elif not takes_input:

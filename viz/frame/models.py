@@ -34,6 +34,11 @@ def chosen() -> str:
     return state.value(_setting())
 
 
+def is_ones_own() -> bool:
+    """Whether a person chose the model: the first of all nobody need have chosen."""
+    return chosen() != runs.model_names()[0]
+
+
 def _setting() -> Choice[str]:
     names = runs.model_names()
     if not names:
@@ -41,12 +46,13 @@ def _setting() -> Choice[str]:
     return MODEL.given(options=names, default=names[0], words=described)
 
 
-def suits(page: Page) -> bool:
-    """Whether the chosen model shows a page itself, as far as is known."""
+def why_not(page: Page) -> str:
+    """Why the chosen model does not show a page itself, as far as is known; empty where it does."""
     try:
-        return not runs.lacking(chosen(), page.needs)
+        reasons = runs.lacking(chosen(), page.needs)
     except ValueError:
-        return True  # the page says what is wrong
+        return ""  # the page says what is wrong
+    return f"Does not apply to {called(chosen())}: {reasons[0]}" if reasons else ""
 
 
 def shown_on(page: Page) -> Shown:

@@ -108,17 +108,20 @@ def _destination(entry: Destination, title: str) -> str:
     mark = _mark(first.icon.removeprefix(":material/").removesuffix(":"))
     others = [page for page in entry.pages if name != page.title] if is_open else []
     # Where the chosen model does not suit the entry itself, another one shows all of its pages.
-    is_any = bool(others) and not models.suits(first)
-    below = [x.title for x in others if title == x.title or is_any or models.suits(x)]
-    links = "".join(_link(page, page, _current(page == title)) for page in below)
-    current = ' aria-current="true"' if title in below else _current(is_open)
+    why = models.why_not(first)
+    below = [x for x in others if title == x.title or why or not models.why_not(x)]
+    links = "".join(_link(x, x.title, _current(x.title == title)) for x in below)
+    is_below = title in [x.title for x in below]
+    current = ' aria-current="true"' if is_below else _current(is_open)
     inside = f'<div class="hl-below">{links}</div>' if below else ""
-    return _link(first.title, f"{mark}{html.escape(name)}", current) + inside
+    return _link(first, f"{mark}{html.escape(name)}", current) + inside
 
 
-def _link(page: str, inside: str, current: str) -> str:
-    to = html.escape(page)
-    return f'<a href="?page={to}" data-page="{to}"{current}>{inside}</a>'
+def _link(page: Page, inside: str, current: str) -> str:
+    """To a page; where another model than a person chose stands in it is marked, and says why."""
+    to, why = html.escape(page.title), html.escape(models.why_not(page))
+    marked = f' data-off title="{why}"' if why and models.is_ones_own() else ""
+    return f'<a href="?page={to}" data-page="{to}"{current}{marked}>{inside}</a>'
 
 
 def _current(is_current: bool) -> str:

@@ -4,8 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 
+from model.sources.places import folders
 from viz import runs
 from viz.frame import ASSETS
+
+SAY_NOTHING = {"model", "checkpoint", "final", "best", "output", "model.gguf"}  # of a model
 
 
 @cache
@@ -15,8 +18,13 @@ def shipped_models() -> Mapping[str, str]:
 
 
 def called(name: str) -> str:
-    """A model by what it does, where it comes with Headlight; else by its name."""
-    return shipped_models().get(name, name)
+    """A model by what it does, where it comes with Headlight; else by its name.
+
+    With the folder it is in, where that name says nothing.
+    """
+    folder = folders().get(name) if name.lower() in SAY_NOTHING else None
+    own = f"{folder.parent.name}/{name}" if folder and folder.parent.name else name
+    return shipped_models().get(name, own)
 
 
 def described(name: str) -> str:

@@ -4,12 +4,14 @@ import html
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.sources.offers import EVERYTHING, REASONS, missing
+from tests.model.builders import tiny_checkpoint
 from tests.viz.apps import TOM, chart, chosen, go, lines, open_page, picked, query_of, the_map
 from tests.viz.builders import PAGES
 from viz import studio
@@ -182,6 +184,25 @@ def test_a_page_that_needs_another_model_takes_one_and_says_so(
     assert lines(open_page(page, model=model, sentence=""), "error") == []
     go(app, "Attention")
     assert not [line for line in lines(app, "note") if "does not apply" in line]
+
+
+def test_the_rail_marks_what_does_not_apply_to_the_model_that_was_chosen() -> None:
+    def marked(app: AppTest) -> dict[str, str]:
+        return dict(re.findall(r'data-page="([^"]*)"[^>]* data-off title="([^"]*)"', nav(app)))
+
+    found = marked(open_page("Attention", model="blank"))
+    assert found["Circuit"] == f"Does not apply to {called('blank')}: {REASONS['decoder']}"
+    assert "Attention" not in found and "Masked language model" not in found
+    assert marked(open_page("Attention")) == {}, "nobody chose the first model"
+
+
+def test_a_model_whose_name_says_nothing_is_called_by_its_folder_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_checkpoint(tmp_path / "fox" / "model")
+    tiny_checkpoint(tmp_path / "fox" / "hound")
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "fox"))
+    assert (called("model"), called("hound")) == ("fox/model", "hound")
 
 
 WRONG = RuntimeError("mat1 and mat2 shapes cannot be multiplied (3x5 and 7x2)\nat CPU")
