@@ -30,6 +30,25 @@ TEMPLATES = {
     "gemma: trims, and says model": "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ "
     "'model' if m.role == 'assistant' else m.role }}\n{{ m.content | trim }}<end_of_turn>\n"
     "{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}",
+    "of Gemma 3, as published": "{{ bos_token }}\n{%- if messages[0]['role'] == 'system' -%}\n"
+    "    {%- if messages[0]['content'] is string -%}\n        {%- set first_user_prefix = "
+    "messages[0]['content'] + '\n\n' -%}\n    {%- else -%}\n        {%- set first_user_prefix = "
+    "messages[0]['content'][0]['text'] + '\n\n' -%}\n    {%- endif -%}\n    {%- set loop_messages "
+    '= messages[1:] -%}\n{%- else -%}\n    {%- set first_user_prefix = "" -%}\n    {%- set '
+    "loop_messages = messages -%}\n{%- endif -%}\n{%- for message in loop_messages -%}\n    "
+    "{%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}\n        {{ "
+    'raise_exception("Conversation roles must alternate user/assistant/user/assistant/...") }}\n'
+    "    {%- endif -%}\n    {%- if (message['role'] == 'assistant') -%}\n        {%- set role = "
+    "\"model\" -%}\n    {%- else -%}\n        {%- set role = message['role'] -%}\n    {%- endif "
+    "-%}\n    {{ '<start_of_turn>' + role + '\n' + (first_user_prefix if loop.first else \"\") }}"
+    "\n    {%- if message['content'] is string -%}\n        {{ message['content'] | trim }}\n"
+    "    {%- elif message['content'] is iterable -%}\n        {%- for item in message['content'] "
+    "-%}\n            {%- if item['type'] == 'image' -%}\n                {{ '<start_of_image>' }}"
+    "\n            {%- elif item['type'] == 'text' -%}\n                {{ item['text'] | trim }}"
+    "\n            {%- endif -%}\n        {%- endfor -%}\n    {%- else -%}\n        {{ "
+    "raise_exception(\"Invalid content type\") }}\n    {%- endif -%}\n    {{ '<end_of_turn>\n' "
+    "}}\n{%- endfor -%}\n{%- if add_generation_prompt -%}\n    {{'<start_of_turn>model\n'}}\n"
+    "{%- endif -%}\n",
     "llama 2: the system's in the user's": "{% set ns = namespace(sys='') %}{% for m in messages %}"
     "{% if m.role == 'system' %}{% set ns.sys = '<<SYS>>\n' + m.content + '\n<</SYS>>\n\n' %}"
     "{% elif m.role == 'user' %}{{ bos_token + '[INST] ' + ns.sys + m.content.strip() + ' [/INST]'"
@@ -78,7 +97,7 @@ def _adopted(own: Any) -> AdoptedTokenizer:  # noqa: ANN401
 @pytest.mark.parametrize("chat", CHATS)
 @pytest.mark.parametrize(
     ("template", "spells_bytes"),
-    [*((name, False) for name in TEMPLATES), *((name, True) for name in list(TEMPLATES)[:2])],
+    [*((name, False) for name in TEMPLATES), *((name, True) for name in list(TEMPLATES)[:3])],
 )
 def test_ids_are_those_of_transformers(
     template: str, spells_bytes: bool, chat: list[tuple[str, str]]
