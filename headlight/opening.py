@@ -16,7 +16,7 @@ from model.files import LARGEST_CONFIG, folder_at, is_gguf, read_json
 from model.lines import quoted
 from model.memory import free_memory
 from model.sources import hub, places
-from model.sources.folder import refuse_unopenable, templates_in
+from model.sources.folder import reads_chats, refuse_unopenable
 
 PORT = "STREAMLIT_SERVER_PORT"
 FIRST_PORT, LAST_PORT = 8501, 8600
@@ -63,25 +63,27 @@ def address(
         converted.keep(opened)
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
-    reads_chats = bool(templates_in(place))
-    if chat is not None and not reads_chats:
+    has_template = places.is_of_transformers(place) and reads_chats(place)
+    if chat is not None and not chat.strip():
+        raise ValueError("--chat has no text; give what the user says")
+    if chat is not None and not has_template:
         raise ValueError(f"{quoted(name)} has no chat template; give it a text: --text")
     if chat is not None:
         return {"model": name, "sentence": chat, "read": "chat"}
     said = {} if text is None else {"source" if is_pair else "sentence": text}
-    return {"model": name, **said, **({"read": "text"} if said and reads_chats else {})}
+    return {"model": name, **said, **({"read": "text"} if said and has_template else {})}
 
 
 def start(query: Mapping[str, str], *, with_browser: bool) -> int:
     """Run the app until it ends, and open it in a browser when it answers; gives its exit code."""
     port = str(_free_port())
+    link = f"http://localhost:{port}/{'?' if query else ''}{urlencode(query)}"  # may be no text
     program = [sys.executable, "-m", "streamlit", "run", str(HOUSE / "app.py")]
     command = [*program, "--server.port", port, "--logger.hideWelcomeMessage", "true"]
     server = subprocess.Popen(command, cwd=HOUSE)  # noqa: S603  our own words and a number
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     try:
         if _answers(server, int(port)):
-            link = f"http://localhost:{port}/{'?' if query else ''}{urlencode(query)}"
             print(f"\n  Headlight: {link}\n", flush=True)
             if with_browser:
                 webbrowser.open(link)

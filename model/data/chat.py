@@ -200,28 +200,36 @@ def _rendered(template: ChatTemplate, turns: tuple[Turn, ...]) -> tuple[str, str
     if "error" in answer:
         reason = quoted(answer["error"], REASON)
         raise ValueError(f"its chat template refuses this: {reason}")
-    return checked(answer["text"]), answer["framed"]
+    try:
+        return checked(answer["text"]), answer["framed"]
+    except ValueError:
+        raise ValueError("its chat template writes what is not valid Unicode") from None
 
 
 def _spans(text: str, framed: str, n_turns: int) -> list[Span]:
     """Where what was written stands in the chat, by its frames in the other rendering of it.
 
     There the template could not trim it, so its own text before is looked for, then the turn's,
-    each with or without white space at its ends. What it rewrites is the template's.
+    each with or without white space at its ends. What it rewrites is the template's, and so is what
+    it writes once more; after what was rewritten the next turn is looked for further on.
     """
-    spans, at, done, last = [], 0, 0, -1
+    spans, at, done, is_in_step = [], 0, 0, True
+    known: set[int] = set()
     for found in FRAMES.finditer(framed):
-        if not last < (number := int(found[1])) < n_turns:
+        number = int(found[1])
+        if number in known or number >= n_turns:
             continue  # a template may write anything
-        last = number
-        before, written = STRAY.sub("", framed[done : found.start()]), found[2]
+        known.add(number)
+        own = FRAMES.sub(lambda frame: frame[2], framed[done : found.start()])
+        before, written = STRAY.sub("", own), found[2]
         done = found.end()
         trimmed = rf"{re.escape(before.rstrip())}\s*({re.escape(written.strip())})"
-        for pattern in (f"{re.escape(before)}({re.escape(written)})", trimmed):
-            if there := re.compile(pattern).match(text, at):
+        for pattern in map(re.compile, (f"{re.escape(before)}({re.escape(written)})", trimmed)):
+            if there := (pattern.match if is_in_step else pattern.search)(text, at):
                 spans.append(Span(*there.span(1), number))
                 at = there.end()
                 break
+        is_in_step = there is not None
     return spans
 
 

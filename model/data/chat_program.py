@@ -66,7 +66,7 @@ def _checked(names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-def _refuse(message: str) -> None:
+def _refuse(message: str = "it says no reason") -> None:
     raise TemplateError(message)
 
 

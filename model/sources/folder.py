@@ -43,6 +43,9 @@ NEEDED = re.compile("(en|de)coder_(layers|attention_heads)|d_model")  # null in 
 PACKED = ("quantization_config", "quantization")  # as transformers and as MLX say it
 WRAPPED = re.compile(r"\.(b?oft|hada|hra|ia3|lokr|lora|vera)_")  # in names of weights, by peft
 AS_SAVED = "use the file that the model was saved with"
+# What transformers calls the classes of a kind that takes a sentence as our models of it do.
+KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
+KINDS["ForImageClassification"] = "vision"
 
 
 def refuse_unopenable(folder: Path, free: float) -> dict[str, Any]:
@@ -94,6 +97,18 @@ def about_gguf(file: Path) -> Any:  # noqa: ANN401
     return reading.read(file)
 
 
+def kind_of(config: dict[str, Any]) -> str:
+    """What kind of model its class or its sizes mean; empty where they say nothing."""
+    other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
+    called = class_name(config)
+    return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
+
+
+def reads_chats(folder: Path) -> bool:
+    """Whether it is a decoder's and has a template of chats."""
+    return kind_of(config_in(folder)) == "decoder" and bool(templates_in(folder))
+
+
 def templates_in(folder: Path) -> list[str]:
     """Where a template of chats stands among its files, the one that is read first."""
     if about := about_gguf(folder):
@@ -101,8 +116,13 @@ def templates_in(folder: Path) -> list[str]:
     own, config = folder / "chat_template.jinja", folder / "tokenizer_config.json"
     said = read_json(config, LARGEST_CONFIG).get("chat_template") if config.is_file() else None
     if isinstance(said, list):  # several, each with what it is for
-        said = "default" in (one.get("name") for one in said if isinstance(one, dict))
-    return [file.name for file, has_one in ((own, own.is_file()), (config, said)) if has_one]
+        named = {x.get("name"): x.get("template") for x in said if isinstance(x, dict)}
+        said = named.get("default")
+    found = {
+        own.name: own.is_file() and own.stat().st_size,
+        config.name: isinstance(said, str) and said,
+    }
+    return [name for name, has_one in found.items() if has_one]
 
 
 def _as_number(given: dict[str, Any]) -> Any:  # noqa: ANN401

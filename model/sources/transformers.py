@@ -39,7 +39,9 @@ from model.sources.folder import (
     config_in,
     declared_in,
     in_one_line,
+    kind_of,
     n_numbers,
+    reads_chats,
     refuse_unopenable,
     stored_in,
     templates_in,
@@ -59,10 +61,6 @@ from model.sources.places import WHERE, folders, is_of_transformers
 from model.sources.tokenizers import adopted_tokenizer, tokenizer_in
 from model.sources.weights import named
 from model.verify.check import Finding
-
-# What transformers calls the classes of a kind that takes a sentence as our models of it do.
-KINDS = {"ForCausalLM": "decoder", "LMHeadModel": "decoder", "ForMaskedLM": "encoder"}
-KINDS["ForImageClassification"] = "vision"
 
 LOST_COPY = "its converted copy could not be read, so the file itself was; the copy is removed"
 _BUILDING = Lock()  # the library builds without memory in all threads at once, where one does
@@ -88,7 +86,7 @@ class TransformersSource:
 
         An encoder fills blanks: one whose tokenizer hides nothing is none.
         """
-        kind = _kind_of(config_in(_folder(name)))
+        kind = kind_of(config_in(_folder(name)))
         return "" if kind == "encoder" and not _can_hide(_folder(name)) else kind
 
     def described(self, name: str) -> tuple[str, ...]:
@@ -99,7 +97,7 @@ class TransformersSource:
         size = [f"{4e-9 * n_parameters:.1f} GB in float32"] if n_parameters > 1e8 else []
         sizes = [config.get(names[0], config.get(names[1])) for names in SIZES]
         heads = [" × ".join(map(str, sizes))] if all(isinstance(n, int) for n in sizes) else []
-        if _kind_of(config) == "vision" and not (folder / PREPROCESSOR).is_file():
+        if kind_of(config) == "vision" and not (folder / PREPROCESSOR).is_file():
             size.append(f"no {PREPROCESSOR}: mean and deviation {USUAL}")
         if about := about_gguf(folder):
             size.append(about.weights)
@@ -107,8 +105,7 @@ class TransformersSource:
 
     def has_template(self, name: str) -> bool:
         """Whether its files have a template of chats."""
-        folder = _folder(name)
-        return _kind_of(config_in(folder)) == "decoder" and bool(templates_in(folder))
+        return reads_chats(_folder(name))
 
     def folder(self, name: str) -> Path:
         """Where it lies."""
@@ -273,12 +270,6 @@ def _place(folder: Path) -> Iterator[dict[str, Any]]:
             "pretrained_model_name_or_path": folder if weights is None else None,
             "state_dict": weights,
         }
-
-
-def _kind_of(config: dict[str, Any]) -> str:
-    other = "vision" if {"image_size", "patch_size"} <= config.keys() else ""
-    called = class_name(config)
-    return next((kind for end, kind in KINDS.items() if called.endswith(end)), other)
 
 
 def _can_hide(folder: Path) -> bool:

@@ -43,6 +43,14 @@ def test_a_chat_is_opened_as_one_and_a_text_as_a_text(tmp_path: Path) -> None:
     assert opening.address("chatty", "a & b") == {**told, "read": "text"}
     with pytest.raises(ValueError, match="stories has no chat template; give it a text: --text"):
         opening.address("stories", None, chat="a & b")
+    with pytest.raises(ValueError, match="--chat has no text; give what the user says"):
+        opening.address(folder, None, chat=" ")
+
+
+def test_what_is_no_text_starts_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening.subprocess, "Popen", pytest.fail)
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        opening.start({"sentence": "\udcff"}, with_browser=False)
 
 
 def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

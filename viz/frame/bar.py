@@ -264,6 +264,8 @@ def _described(view: View) -> str:
 
 
 def _say_what_became_of_the_text(view: View) -> None:
+    if isinstance(view.given, Chat):
+        box.say_what_was_left_out(view.given, view.handle)
     ends = "decoder" in view.offers and not isinstance(view.given, Chat)
     space = space_at_end(view.run.trace.tokens) if ends else ""
     if space:

@@ -18,6 +18,7 @@ from viz.kit.wire import Option, Settings
 from viz.live import component
 
 QUESTION = "What is the capital of France?"  # until another is asked, in a chat
+NO_TEXT = "…"  # an answer of special tokens alone, or of a model that cannot be opened
 OF_A_CHAT = (SYSTEM, BEFORE, BEGUN)
 
 
@@ -84,7 +85,10 @@ def _answer(given: Typed, model: str) -> str:
         return ""
     devices = runs.device_names()
     device = state.value(DEVICE.given(options=devices, default=devices[0]))
-    return runs.decode(runs.handle_of(model, device), given.answer)
+    try:
+        return runs.decode(runs.handle_of(model, device), given.answer) or NO_TEXT
+    except ValueError:
+        return NO_TEXT  # what is wrong is said once the box stands
 
 
 def _take_over(name: str, changes: Settings) -> None:
@@ -112,6 +116,18 @@ def address_of(given: Typed) -> dict[str, str]:
         said |= {READ: "chat", SYSTEM: system, BEFORE: BEFORE.text(turns)}
         said[BEGUN] = BEGUN.text(given.answer)
     return {setting.name: text for setting, text in said.items() if text}
+
+
+def say_what_was_left_out(given: Chat, handle: ModelHandle) -> None:
+    """Of turns that the template did not write as they were typed, a line."""
+    read = runs.tokenizer(handle).chat(given)
+    lost = [turn.role for i, turn in enumerate(given.turns) if turn.text and i not in read.turns]
+    if lost:
+        roles = " and ".join(dict.fromkeys(lost))
+        words.notice(
+            f"The chat template leaves out or rewrites what the {roles} says in {len(lost)} of "
+            f"{len(given.turns)} turns: look at the tokens for what the model is given."
+        )
 
 
 def _typed(given: Typed) -> str:

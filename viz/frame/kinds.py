@@ -202,16 +202,18 @@ class Turns(Setting[tuple[Turn, ...]]):
 
     def nearest(self, raw: object) -> tuple[tuple[Turn, ...], str | None]:
         """The turns; none for what is no such list."""
-        turns, found = None, cast("Any", raw)
+        found = cast("Any", raw)
         try:
             found = json.loads(raw or "[]") if isinstance(raw, str) else found
-            turns = tuple(Turn(role, TEXT.nearest(text)[0]) for role, text in found)
+            both = [(role, TEXT.nearest(text)) for role, text in found if isinstance(text, str)]
+            is_one = len(both) == len(found) and all(role in SPEAKERS for role, _ in both)
         except (ValueError, TypeError, RecursionError):
-            pass
-        if turns is None or any(turn.role not in SPEAKERS for turn in turns):
+            both, is_one = [], False
+        if not is_one:
             line = f'{self.label} {_shown(raw)} are not such as [["user","Hello"]]; showing none.'
             return self.default, line
-        return turns, None
+        lines = [line.replace(TEXT.label, self.label) for _, (_, line) in both if line]
+        return tuple(Turn(role, text) for role, (text, _) in both), lines[0] if lines else None
 
     def text(self, value: tuple[Turn, ...]) -> str:
         """JSON as short as it can be."""

@@ -53,7 +53,7 @@ READ = named("read", "Read as", WAYS_TO_READ, follows=True)
 # Of a chat: what is said before the sentence, which the user says last, and an answer to it by ids.
 SYSTEM = Text("system", "System", "")
 BEFORE = Turns("before", "Turns before", ())
-BEGUN = Ids("begun", "Answer so far", (), n=10_000_000, most=1000)
+BEGUN = Ids("begun", "Answer so far", (), n=10_000_000, most=1_000_000)
 MODEL = Choice[str]("model", "Model", "")
 SOURCE = Text("source", "English", "Two children play with a red ball on the beach.")
 DIGIT = Number("digit", "Test digit", 0, 0)

@@ -83,7 +83,10 @@ def test_a_possible_value_comes_back_from_its_text_and_from_json(
          'Turns before [["user","a"],["wizard","b"]] are not such as [["user","Hello"]]; showing '
          "none."),
         (SAID, "3", (), 'Turns before 3 are not such as [["user","Hello"]]; showing none.'),
-        (SAID, [["user", 5]], (Turn("user", "5"),), None),
+        (SAID, [["user", None]], (),
+         "Turns before [['user', None]] are not such as [[\"user\",\"Hello\"]]; showing none."),
+        (SAID, [["user", "a\ud800"]], (Turn("user", "a?"),),
+         "Turns before has half a character (a lone surrogate); each is shown as “?”."),
         (TARGET, "x", (), "Target: 1 of 1 cannot be used here and are left out."),
         (TARGET, [1, 1, 1, 1, 1], (1, 1, 1, 1), "Target: 1 of 5 cannot be used here and are left "
          "out."),

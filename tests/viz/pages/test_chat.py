@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.given import Chat, Turn
 from model.sources.places import WHERE
-from tests.model.adopted.families import saved_with_chats
+from tests.model.adopted.families import CHATML, saved_with_chats
 from tests.model.builders import edit_json
 from tests.viz.apps import (
     address_of,
@@ -134,6 +134,34 @@ def test_a_special_token_that_is_spelled_is_text_until_it_is_asked_for() -> None
     chat = open_page("Tokens", model=MODEL, sentence=SPELLED)
     assert "“<|im_start|>” is read as text." in captions(chat)
     assert not any("Read it" in one.label for one in chat.button), "a chat keeps it text"
+
+
+LEFT = "The chat template leaves out or rewrites what the system says in 1 of 2 turns"
+
+
+def test_what_a_template_leaves_out_is_said(shelf: Path) -> None:
+    saved_with_chats(shelf / "deaf", CHATML.replace("%}", "if m.role == 'user' %}", 1))
+    app = faultless(open_page("Attention", model="deaf", sentence=BALL.text, system=DOG.text))
+    assert any(line.startswith(LEFT) for line in lines(app, "note"))
+    app = open_page("Attention", model="deaf", sentence=BALL.text)
+    assert not any("leaves out" in line for line in lines(app, "note"))
+
+
+def test_a_begun_answer_of_a_model_that_cannot_be_opened_leaves_the_box(shelf: Path) -> None:
+    folder = saved_with_chats(shelf / "broken")
+    (folder / "model.safetensors").write_bytes(b"junk")
+    app = open_page("Attention", model="broken", sentence=BALL.text, begun="7-8")
+    assert len(lines(app, "error")) == 1
+    assert box_of(app)["spec"]["answer"] == "…"
+
+
+@pytest.mark.parametrize("template", ["", 5, True, [{"name": "default", "template": 5}]])
+def test_a_template_that_is_none_makes_no_chat(shelf: Path, template: object) -> None:
+    folder = saved_with_chats(shelf / "none")
+    (folder / "chat_template.jinja").unlink()
+    edit_json(folder / "tokenizer_config.json", lambda x: x.update(chat_template=template))
+    app = faultless(open_page("Attention", model="none", sentence=BALL.text))
+    assert box_of(app)["settings"]["read"] == "text"
 
 
 BAD = [

@@ -89,6 +89,7 @@ export class SentenceBox extends Instrument {
 
   #typed() {
     this.#say();
+    this.#drawChat();
     this.#fit();
   }
 
@@ -99,9 +100,15 @@ export class SentenceBox extends Instrument {
     return { system, before: this.#before.filter(([role]) => role !== "system") };
   }
 
-  /** Whether a turn was added that has no text yet, or that the last one has yet to follow. */
-  get #isOpen() {
+  /** Whether turns stand here that are not sent yet. */
+  get #isAhead() {
     return this.#isChat && !same(this.#earlier.before, this.settings.before);
+  }
+
+  /** Whether a turn of several has no text, or is not sent: then what stands here is not run. */
+  get #isOpen() {
+    const hasLast = this.box.value.trim() || !this.#earlier.before.length;
+    return this.#isAhead || (this.#isChat && !hasLast);
   }
 
   /** Send what is new here, once each turn has a text where there are several. */
@@ -150,23 +157,28 @@ export class SentenceBox extends Instrument {
     this.label.textContent = data.label;
     root.dataset.read = read;
     this.#drawWays();
-    this.#drawChat();
+    this.#takeTurns();
     const { value } = this.box;
     const isContinued = data.has_caret && value;
-    if (value === asInBox(sentence) || this.#isOpen) return;
-    this.box.value = sentence;
+    const isOther = value !== asInBox(sentence) && !this.#isAhead;
+    if (isOther) this.box.value = sentence;
+    this.#drawChat();
+    if (!isOther) return;
     if (isContinued && this.box.value.startsWith(value)) this.box.scrollTop = this.box.scrollHeight;
     else this.#fit();
   }
 
+  /** The turns that Python says, unless others stand here that it does not know yet. */
+  #takeTurns() {
+    const { system, before } = this.settings;
+    if (this.#isChat && same([system, before], this.#agreed)) return;
+    this.#agreed = [system, before];
+    this.#before = [...(system ? [/** @type {Turn} */ (["system", system])] : []), ...before];
+  }
+
   /** All of a chat but what is said last, and nothing where the text is no chat. */
   #drawChat() {
-    const { system, before } = this.settings;
     const isChat = this.#isChat;
-    if (!isChat || !same([system, before], this.#agreed)) {
-      this.#agreed = [system, before];
-      this.#before = [...(system ? [/** @type {Turn} */ (["system", system])] : []), ...before];
-    }
     const isOther = this.#drawTurns(isChat ? this.#before : []);
     const hasAnswer = isChat && this.data.answer && !this.#isOpen;
     this.answer.replaceChildren(...(hasAnswer ? this.#begun() : []));

@@ -131,6 +131,16 @@ def test_a_turn_without_a_text_is_not_sent(gallery: Gallery) -> None:
     assert gallery.sent() == {"sentence": "And?", "before": before}
 
 
+def test_a_last_turn_that_is_emptied_is_not_run(gallery: Gallery) -> None:
+    gallery.show(chat("c", [["user", "a"], ["assistant", "b"]]))
+    field(gallery, "Sentence").fill("")
+    assert gallery.sent() == {}
+    assert gallery.get_by_text("not run yet: a turn is empty").is_visible()
+    field(gallery, "Sentence").fill("d")
+    assert gallery.sent() == {"sentence": "d"}
+    assert gallery.get_by_text("not run yet: a turn is empty").count() == 0
+
+
 def test_a_turn_goes_with_its_answer(gallery: Gallery) -> None:
     gallery.show(chat("c", [["user", "a"], ["assistant", "b"]], system="s"))
     gallery.locator("[data-role=user] > .hl-remove").click()
