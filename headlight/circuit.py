@@ -14,7 +14,6 @@ from model.analysis.paths.kept import kept_only
 from model.analysis.paths.others import on_another
 from model.analysis.paths.words import rows
 from model.analysis.question import ask, both
-from model.analysis.second import with_another_word
 from model.given import as_input
 from model.sources.table import Runnable
 from model.sources.tokens import said, strings_of, token_of
@@ -103,9 +102,10 @@ def circuit_of(
     for given in (second, answer or "", against or ""):
         if not isinstance(given, str):
             raise ValueError(f"{given!r} is no text; give second, answer and against as texts")
-    second = second or with_another_word(opened.tokenizer, trace)
-    if not second:
-        raise ValueError("no word of the text could be exchanged for another; give a second text")
+    if not second.strip():
+        raise ValueError(
+            "the second text is empty; give one of as many tokens, as this with one word exchanged"
+        )
     inputs = as_input(trace.given), as_input(opened.trace(second).trace.given)
     tokens = [token_of(opened, text) for text in (answer, against)]
     asked = both(*inputs, partial(strings_of, opened))

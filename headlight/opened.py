@@ -201,9 +201,9 @@ class Run(Pictured):
     ) -> Circuit:
         """What leads from the words to the answer, edge by edge, against another text.
 
-        second: a text of as many tokens; without one, a word of this is exchanged. answer, against:
-        tokens; by default those that both texts make more likely. ValueError where there is no
-        circuit: texts of different lengths, no difference, a model whose parts do not add up.
+        second: a text of as many tokens, as this with one word exchanged. answer, against: tokens;
+        by default those that both texts make more likely. ValueError where there is no circuit:
+        texts of different lengths, no difference, a model whose parts do not add up.
         """
         return circuit_of(self.opened, self.trace, second, answer, against)
 

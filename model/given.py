@@ -59,6 +59,14 @@ def words_of(given: Typed) -> str:
     return given.text if isinstance(given, Markup) else given
 
 
+def with_words(given: Typed, text: str) -> Typed:
+    """The same with other words; of a chat what was said last is another text."""
+    if isinstance(given, Chat):
+        *before, last = given.turns
+        return given._replace(turns=(*before, last._replace(text=text)))
+    return Markup(text) if isinstance(given, Markup) else text
+
+
 def as_given(given: Input) -> np.ndarray | tuple[np.ndarray, ...]:
     """An input as a run takes it."""
     if isinstance(given, bytes):

@@ -21,7 +21,7 @@ from model.data.tokenizer import (
     one_line_faults,
     words_in,
 )
-from model.given import Chat, Typed, words_of
+from model.given import Chat, Turn, Typed, words_of
 
 NONE = -1  # an id that no token has
 
@@ -185,6 +185,13 @@ class AdoptedTokenizer(Tokenizer):
             is_spaced = part and before.isspace() and first[:1] != " "
             labels.extend((f"{before}{first}" if is_spaced else first, *others))
         return tuple(labels[: len(ids)])
+
+    def lost_turns(self, given: Typed) -> list[Turn]:
+        """See `Tokenizer`."""
+        if not isinstance(given, Chat):
+            return []
+        read = self.chat(given)
+        return [x for i, x in enumerate(given.turns) if x.text and i not in read.turns]
 
     def plain_text(self, given: Typed) -> str:
         """See `Tokenizer`; with the answer so far."""

@@ -1,44 +1,25 @@
-"""A second text for one, of as many tokens: one word exchanged."""
+"""A second text for one, of as many tokens: some of its words exchanged."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-
-import numpy as np
+from collections.abc import Callable, Iterable, Iterator
 
 from model.data.tokenizer import Tokenizer
-from model.trace import Trace
-
-MOST_TRIED = 12  # words in the place of one
 
 
-def with_token(tokenizer: Tokenizer, ids: Sequence[int], place: int, token: int) -> str:
-    """The text with one token exchanged; empty where it is no word or is read as other tokens."""
-    word = tokenizer.name(token)
-    changed = [*ids[:place], token, *ids[place + 1 :]]
-    if token == ids[place] or not word.strip().isalpha() or word[:1] != " ":
-        return ""
-    written = tokenizer.decode(changed)
-    return written if list(tokenizer.encode(written)) == changed else ""
+def in_form_of(tokenizer: Tokenizer, own: int, order: Iterable[int]) -> Iterator[int]:
+    """Of tokens in an order those of the form of one: a whole word for one, a name for a name.
 
-
-def with_another_word(
-    tokenizer: Tokenizer, trace: Trace, places: Iterable[int] | None = None
-) -> str:
-    """A text of as many tokens as the model runs on, with one of them exchanged; empty for none.
-
-    In its place stands the word that the model found most likely there among all others: of the
-    first place where that makes a text of as many tokens; by default of the longest word.
+    Without that one itself, and without special tokens.
     """
-    ids = trace.ids.tolist()
-    if places is None:
-        places = sorted(range(len(ids)), key=lambda place: -len(trace.tokens[place].strip()))
-    for place in places:
-        if not 0 < place < len(trace.logits):
-            continue
-        for token in np.argsort(-trace.logits[place - 1], kind="stable")[:MOST_TRIED].tolist():
-            if written := with_token(tokenizer, ids, place, token):
-                return written
-    return ""
+    form = _form(tokenizer.name(own))
+    left_out = {own, *tokenizer.special_ids}
+    return (i for i in order if i not in left_out and _form(tokenizer.name(i)) == form)
+
+
+def _form(name: str) -> tuple[bool, bool, bool]:
+    """Whether it begins with a space, has letters alone, and the first of them is a capital."""
+    word = name.lstrip(" ▁")
+    return word != name, word.isalpha(), word[:1].isupper()
 
 
 def in_same_form(
@@ -68,7 +49,5 @@ def _alike_words(
     tokenizer: Tokenizer, alike: Callable[[int], Iterable[int]], word: str
 ) -> Iterator[str]:
     ids = tokenizer.encode(f" {word}")
-    for token in alike(ids[0]) if len(ids) == 1 else ():
-        name = tokenizer.name(token)
-        if name[:1] == " " and name.strip().isalpha() and name.strip().istitle() == word.istitle():
-            yield name.strip()
+    if len(ids) == 1:
+        yield from (tokenizer.name(i).strip() for i in in_form_of(tokenizer, ids[0], alike(ids[0])))

@@ -6,11 +6,9 @@ from model.analysis.metrics import DIFFERENCE, LOGIT
 from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.terms import paths
 from model.analysis.paths.words import rows
-from model.analysis.second import with_another_word
 from model.commands import cli
 from model.commands.patch import inputs_told, question_of
 from model.given import rows_of
-from model.sources.table import Runnable
 from model.sources.tokens import said, strings_of
 
 
@@ -18,9 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The model, two sentences, what is asked, and how much of it."""
     cli.add_checkpoint_arguments(parser)
     cli.add_input_arguments(parser)
-    parser.add_argument(
-        "--second", help="another sentence of as many tokens (one word of the first exchanged)"
-    )
+    parser.add_argument("--second", help="another sentence of as many tokens")
     parser.add_argument(
         "--metric", choices=(DIFFERENCE, LOGIT), default=DIFFERENCE, help="(difference)"
     )
@@ -40,7 +36,6 @@ def run(arguments: Namespace) -> cli.Answer:
         raise ValueError(f"--edges is {arguments.edges}; give at least 1")
     loaded = cli.open_runnable(arguments, ("answers", "edits", "decoder", "vocabulary"))
     arguments.blank = arguments.target = None
-    arguments.second = _second(loaded, arguments)
     question = question_of(loaded, arguments)
     found, metric = paths(question.of(loaded.model)), question.metric
     circuit = _done("circuit", Circuit(found, arguments.edges))
@@ -64,16 +59,6 @@ def run(arguments: Namespace) -> cli.Answer:
     if circuit.pruning:
         answer["pruned"] = {"share": circuit.share, "edges": rows(circuit.pruned, tokens)}
     return cli.Answer(answer)
-
-
-def _second(loaded: Runnable, arguments: Namespace) -> str:
-    """The other sentence that was given, or one made of the first."""
-    if arguments.second is not None:
-        return arguments.second
-    made = with_another_word(loaded.tokenizer, cli.trace_input(loaded, arguments))
-    if not made:
-        raise ValueError("no word of the sentence could be exchanged for another; give --second")
-    return made
 
 
 def _done(name: str, circuit: Circuit) -> Circuit:

@@ -44,8 +44,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> cli.Answer:
     """Run both, fill in all grids, estimate them."""
     loaded = cli.open_runnable(arguments, ("answers", "edits"))
-    if arguments.second is None:
-        raise ValueError("there is nothing to patch with; give --second")
     question = question_of(loaded, arguments)
     metric = question.metric
     asked = question.turned if arguments.into == INTO[0] else question
@@ -86,6 +84,8 @@ def _rounded(grid: np.ndarray) -> list[list[float]]:
 
 def question_of(loaded: Runnable, arguments: Namespace) -> Question:
     """What is asked of both: of the tokens given, or of those that tell their answers apart."""
+    if arguments.second is None:
+        raise ValueError("there is nothing to compare with; give --second")
     if "encoder" in loaded.offers and arguments.text is not None and arguments.blank is None:
         arguments.blank = len(loaded.tokenizer.encode(arguments.text)) // 2
     first, second = _trace(loaded, arguments), _trace(loaded, _of_second(loaded, arguments))

@@ -21,7 +21,7 @@ from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 from model.data.faithful import refuse_unfaithful
 from model.data.pieces import BYTE_OF_SYMBOL, bytes_of_symbols, strings_of_bytes
 from model.files import LARGEST_TOKENIZER, read_text
-from model.given import Chat, Markup, Typed, words_of
+from model.given import Chat, Markup, Turn, Typed, words_of
 from model.lines import quoted, spelled
 
 END_OF_TEXT = "<|endoftext|>"
@@ -138,6 +138,10 @@ class Tokenizer:
                 with one_line_faults():
                     encodings = self.backend.encode_batch_fast(others, add_special_tokens=False)
                 yield from chain.from_iterable(encoding.ids for encoding in encodings)
+
+    def lost_turns(self, given: Typed) -> list[Turn]:
+        """Turns of a chat that its template leaves out or rewrites."""
+        return []
 
     def plain_text(self, given: Typed) -> str:
         """All that is read as text: without special tokens, of a chat what its template writes."""

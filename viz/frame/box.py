@@ -120,10 +120,9 @@ def address_of(given: Typed) -> dict[str, str]:
 
 def say_what_was_left_out(given: Chat, handle: ModelHandle) -> None:
     """Of turns that the template did not write as they were typed, a line."""
-    read = runs.tokenizer(handle).chat(given)
-    lost = [turn.role for i, turn in enumerate(given.turns) if turn.text and i not in read.turns]
+    lost = runs.tokenizer(handle).lost_turns(given)
     if lost:
-        roles = " and ".join(dict.fromkeys(lost))
+        roles = " and ".join(dict.fromkeys(turn.role for turn in lost))
         words.notice(
             f"The chat template leaves out or rewrites what the {roles} says in {len(lost)} of "
             f"{len(given.turns)} turns: look at the tokens for what the model is given."

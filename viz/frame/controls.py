@@ -1,6 +1,6 @@
 """Widgets bound to settings: each shows its setting's value and gives back the chosen one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -71,10 +71,46 @@ def steps(setting: Choice[int]) -> int:
     return _bound(setting, st.select_slider, **about)
 
 
+def listed(
+    label: str,
+    options: Mapping[Value, str],
+    chosen: Value | None,
+    on_choice: Callable[[Any], None],
+    *,
+    placeholder: str,
+    takes_new: bool = False,
+) -> None:
+    """A list of what options are called; `on_choice` gets what is chosen, None for none.
+
+    What is typed and is no option it gets as text.
+    """
+    shown = f"{label}_listed"
+    st.session_state[shown] = chosen
+    st.selectbox(
+        label,
+        list(options),
+        index=None,
+        format_func=lambda value: options.get(value, value),
+        key=shown,
+        on_change=unbroken(lambda: on_choice(st.session_state[shown])),
+        placeholder=placeholder,
+        accept_new_options=takes_new,
+        disabled=not options,
+        width=220,
+    )
+
+
 def number(setting: Number) -> int:
     """A whole number to type."""
     about = {"min_value": int(setting.low), "max_value": int(setting.high), "width": 130}
     return int(_given(_bound(setting, st.number_input, **about)))
+
+
+def maybe(setting: Number) -> int | None:
+    """A whole number to type, or none."""
+    about = {"min_value": int(setting.low), "max_value": int(setting.high), "width": 130}
+    number = _bound(setting, st.number_input, value=None, placeholder="choose one", **about)
+    return None if number is None else int(number)
 
 
 def _given(number: float | None) -> float:

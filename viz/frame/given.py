@@ -113,11 +113,18 @@ def _text(view: View) -> One:
     return One(view.ids, len(view.ids) - 1, {"decoder": tuple(token_labels(view.tokens))})
 
 
-def _texts(view: View, second: str) -> Two:
-    ids = _within(patching.ids_of(view.handle, second), view.config.max_seq_len)
+def _text_ids(view: View, text: Typed) -> Ids:
+    return _within(patching.ids_of(view.handle, text), view.config.max_seq_len)
+
+
+def _texts(view: View, second: Ids) -> Two:
     strings = runs.tokenizer(view.handle).token_strings
-    labels = {"decoder": (view.tokens, strings(ids))}
-    return Two(both(view.ids, ids, strings), "after the last token", labels)
+    labels = {"decoder": (view.tokens, strings(second))}
+    return Two(both(view.ids, second, strings), "after the last token", labels)
+
+
+def _likely_next(view: View, place: int) -> np.ndarray | None:
+    return view.run.trace.logits[place - 1] if place else None
 
 
 # --- an encoder's: what stands in a blank, the first that is hidden until another is chosen -----
@@ -134,9 +141,13 @@ def _blank(view: View) -> One:
     return One(ids, place, {"encoder": labels}, hidden)
 
 
-def _both_blank(view: View, second: str) -> Two:
+def _blank_ids(view: View, text: Typed) -> Ids:
+    return blanked.ids_of(view.handle, words_of(text))
+
+
+def _both_blank(view: View, second: Ids) -> Two:
     strings, hidden = runs.tokenizer(view.handle).token_strings, _hidden(view)
-    texts = [blanked.ids_of(view.handle, text) for text in (view.sentence, second)]
+    texts = (_blank_ids(view, view.given), second)
     check_tokens(*map(strings, texts))
     one, two = (_hiding(view, ids, hidden) for ids in texts)
     place = f"in place of {MASK}, token {hidden[0]}"
@@ -145,6 +156,13 @@ def _both_blank(view: View, second: str) -> Two:
 
 def _hidden(view: View) -> tuple[int, ...]:
     return state.value(blanks.setting(view.handle, view.sentence, has_default=True))
+
+
+def _likely_here(view: View, place: int) -> np.ndarray | None:
+    """Of the token itself, when it is hidden."""
+    if "blanks" not in view.offers:
+        return None
+    return patching.logits_of(view.handle, _hiding(view, view.ids, (place,)), place)
 
 
 def _hiding(view: View, ids: Ids, hidden: tuple[int, ...]) -> Ids:
@@ -164,18 +182,21 @@ def _target(view: View) -> One:
     return One((source, target[: place + 1]), place, {"encoder": first, "decoder": second})
 
 
-def _sources(view: View, second: str) -> Two:
+def _source_ids(view: View, text: Typed) -> Ids:
+    return translating.source_ids(view.handle, words_of(text))
+
+
+def _sources(view: View, second: Ids) -> Two:
     """The token at which both translations part, after what they share."""
-    handle, tokenizer = view.handle, runs.tokenizer(view.handle)
+    tokenizer = runs.tokenizer(view.handle)
     first, own = rows_of(as_input(view.run.trace.given))
-    other = translating.source_ids(handle, second)
-    theirs = (own[0], *translating.written(handle, second, translating.Way()).ids)
+    theirs = (own[0], *translating.written_of(view.handle, second, translating.Way()).ids)
     if own[: len(theirs)] == theirs[: len(own)]:  # nowhere do they part
         own = theirs = own[:1]
-    inputs = both((first, own), (other, theirs), tokenizer.token_strings)
+    inputs = both((first, own), (second, theirs), tokenizer.token_strings)
     target = rows_of(inputs.first)[1]
     german = tokenizer.token_strings(target)
-    sides = tokenizer.token_strings(first), tokenizer.token_strings(other)
+    sides = tokenizer.token_strings(first), tokenizer.token_strings(second)
     shared = clipped(tokenizer.decode(list(target[1:])).strip(), LONGEST)
     place = f"after “{shared}”" if shared else "for the first German token"
     return Two(inputs, place, {"encoder": sides, "decoder": (german, german)})
@@ -188,9 +209,9 @@ def _picture(view: View) -> One:
     return One(as_input(view.run.trace.given), 0, {"encoder": tuple(view.tokens)})
 
 
-def _pictures(view: View, second: str) -> Two:
-    """The other is a digit of the test set."""
-    shipped = np.ascontiguousarray(shipped_digits().images[int(second)])
+def _pictures(view: View, second: Ids) -> Two:
+    """The other is a digit of the test set, by its number there."""
+    shipped = np.ascontiguousarray(shipped_digits().images[second[0]])
     other = runs.run_picture(view.handle, shipped.tobytes()).trace
     inputs = Both(as_input(view.run.trace.given), as_input(other.given), 0)
     return Two(inputs, "of the picture", {"encoder": (view.tokens, view.tokens)})
@@ -203,21 +224,41 @@ class Kind(NamedTuple):
     """How an architecture is given its input.
 
     `text` is what a person types, if anything; `run` runs a model on it, for the page of a title.
-    `one` and `two` are what experiments are made on, `readings` how a text may be read.
+    `one` and `two` are what experiments are made on, `readings` how a text may be read. Of a second
+    text `read` gives the ids, `likely` what could stand at a place of the first, (V,), where the
+    model says that; `hidden` are places that both have blank.
     """
 
     text: Text | None
     run: Callable[[ModelHandle, Typed, str], Run]
     one: Callable[[View], One]
-    two: Callable[[View, str], Two]
+    two: Callable[[View, Ids], Two]
+    read: Callable[[View, Typed], Ids] = _text_ids
+    likely: Callable[[View, int], np.ndarray | None] = lambda view, place: None
+    hidden: Callable[[View], tuple[int, ...]] = lambda view: ()
     readings: tuple[str, ...] = ("text",)
 
 
 OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
 KINDS: Mapping[str, Kind] = {
-    "decoder": Kind(OWN_SENTENCE, _run_text, _text, _texts, ("text", "markup")),
-    "encoder": Kind(OWN_SENTENCE, _run_hiding, _blank, _both_blank),
-    "encoder_decoder": Kind(SOURCE, _run_translation, _target, _sources),
+    "decoder": Kind(
+        OWN_SENTENCE,
+        _run_text,
+        _text,
+        _texts,
+        likely=_likely_next,
+        readings=("text", "markup"),
+    ),
+    "encoder": Kind(
+        OWN_SENTENCE,
+        _run_hiding,
+        _blank,
+        _both_blank,
+        _blank_ids,
+        _likely_here,
+        _hidden,
+    ),
+    "encoder_decoder": Kind(SOURCE, _run_translation, _target, _sources, _source_ids),
     "vision": Kind(None, _run_picture, _picture, _pictures),
 }
 

@@ -8,7 +8,7 @@ from viz.frame.settings import DIGIT, DRAWING, SENTENCE
 from viz.frame.view import View
 
 
-def to(view: View, page: str, **more: object) -> str:
+def to(view: View, page: str, /, **more: object) -> str:
     """A page on the same model and input, and more settings by their names."""
     return "?" + urlencode({"page": page, "model": view.model, **_input(view), **more})
 

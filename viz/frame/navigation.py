@@ -20,6 +20,7 @@ from viz.frame import (
     rail,
     scenes,
     search,
+    second,
     state,
     tours,
     words,
@@ -76,6 +77,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         is_on_tour = tours.show(above, title, in_scenes=page.has_scenes)
         has_caret = page.takes_caret and not is_on_tour and not state.value(PRESENT)
         view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
+        second.let_go(view)
         st.session_state[address.RUN] = view.run.key
         badge = bar.show_map(above, view, page, pages)
         failed = _figures(page, view)

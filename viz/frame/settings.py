@@ -82,6 +82,8 @@ TOKEN = Choice[int]("token", "Token", -1)  # of the sentence; −1: as the page 
 OTHER_TOKEN = Choice[int]("other_token", "Other token", -1)
 CELL = Pair("cell", "Cell", None)
 SECOND = Text("second", "Second sentence", "", follows=True)
+# A place of the sentence and the token in it, by id; its own while another is not chosen yet.
+SWAP = Pair("swap", "Exchanged word", None, limits=(10**9, 10**9))
 METRICS = {"logit": "logit", "difference": "logit difference", "loss": "loss, nats"}
 METRIC = named("metric", "Metric", METRICS, follows=True)
 ANSWER = Choice[int]("answer", "Answer", -1)
@@ -218,7 +220,7 @@ LEFT_OUT = Choice[int]("left_out", "Length to predict", 0, page="Cost")
 
 # --- experiments -------------------------------------------------------------------------------
 
-OTHER_DIGIT = Number("other_digit", "Second digit", 1, 0, page="Patching")
+OTHER_DIGIT = Number("other_digit", "Second digit", None, 0, none="none", page="Patching")
 STACKS = {"encoder": "encoder", "decoder": "decoder"}
 PATCH_STACK = named("patch_stack", "Values of", STACKS, "Patching")
 PUTS = {"first": "first into second", "second": "second into first"}

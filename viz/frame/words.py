@@ -3,7 +3,7 @@
 import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import repeat, zip_longest
 
 import streamlit as st
 
@@ -159,11 +159,12 @@ def training_targets(
 
 
 def token_pairs(names: tuple[str, str], first: Sequence[str], second: Sequence[str]) -> None:
-    """Two rows of equally many tokens below each other; where they differ both are framed."""
+    """Two rows of tokens below each other; where they differ both are framed."""
     legend = "".join(f"<span>{html.escape(name)}</span>" for name in names)
-    differs = [one != other for one, other in zip(first, second, strict=True)]
+    differs = [one != other for one, other in zip_longest(first, second)]
     rows = [map(_chip, token_labels(tokens), differs) for tokens in (first, second)]
-    _columns("Tokens of both sentences", legend, map("".join, zip(*rows, strict=True)))
+    columns = zip_longest(*rows, fillvalue="<span></span>")
+    _columns("Tokens of both sentences", legend, map("".join, columns))
 
 
 def token_cards(

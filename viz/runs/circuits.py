@@ -9,6 +9,7 @@ from model.analysis.paths.circuit import Circuit
 from model.analysis.paths.others import Elsewhere, at_random, on_another
 from model.analysis.second import in_same_form
 from model.device import one_thread
+from model.given import Typed
 from model.sources.handle import ModelHandle
 from viz import runs
 from viz.runs.patching import alike, ids_of
@@ -23,10 +24,10 @@ def same_form(handle: ModelHandle, both: tuple[str, str]) -> tuple[str, ...]:
     return tuple(in_same_form(tokenizer, partial(alike, handle), both, MOST_TEXTS))
 
 
-def elsewhere(circuit: Circuit, edges: np.ndarray, handle: ModelHandle, text: str) -> Elsewhere:
+def elsewhere(circuit: Circuit, edges: np.ndarray, handle: ModelHandle, given: Typed) -> Elsewhere:
     """What edges of a circuit keep on another text; ValueError where there is nothing to keep."""
     with one_thread():
-        return on_another(circuit.paths, edges, ids_of(handle, text))
+        return on_another(circuit.paths, edges, ids_of(handle, given))
 
 
 def of_random(circuit: Circuit, n: int) -> float:

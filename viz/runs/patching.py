@@ -1,18 +1,15 @@
-"""Activation patching of two inputs, and second inputs for one."""
+"""Activation patching of two inputs, and what another input is predicted to be."""
 
 from collections.abc import Callable
-from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 import streamlit as st
 import torch
 
-from model.analysis import second
 from model.analysis.branching import logits_at
 from model.analysis.patching import Pair
 from model.analysis.question import Question
-from model.analysis.second import with_token
 from model.device import one_thread
 from model.given import Ids, Input, Typed, as_given
 from model.memory import give_back_freed_memory
@@ -20,7 +17,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 
 Answer = TypeVar("Answer")
-MOST_ALIKE, MOST_MADE = 6, 8  # words that are most like one; texts made of a text
+MOST_ALIKE = 50  # tokens
 
 
 def answered(handle: ModelHandle, question: Question, begin: Callable[[Pair], Answer]) -> Answer:
@@ -56,23 +53,3 @@ def alike(handle: ModelHandle, token: int) -> tuple[int, ...]:
     unit = torch.nn.functional.normalize(table.detach().float(), dim=-1)
     nearest = torch.topk(unit @ unit[token], 1 + MOST_ALIKE).indices.tolist()
     return tuple(one for one in nearest if one != token)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def with_alike_words(
-    handle: ModelHandle, text: str, ids: Ids, places: tuple[int, ...]
-) -> tuple[str, ...]:
-    """Texts of as many tokens, each with one word exchanged for one alike: a few of them.
-
-    ids: those of the text.
-    """
-    tokenizer = runs.tokenizer(handle)
-    tried = ((place, token) for place in places for token in alike(handle, ids[place]))
-    made = (with_token(tokenizer, ids, place, token) for place, token in tried)
-    return tuple(islice((text for text in made if text), MOST_MADE))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def with_another_word(handle: ModelHandle, text: str, places: tuple[int, ...]) -> str:
-    """See `model.analysis.second`."""
-    return second.with_another_word(runs.tokenizer(handle), runs.run(handle, text).trace, places)

@@ -51,12 +51,19 @@ def _source(handle: ModelHandle, text: str) -> list[int]:
     return [*kept, tokenizer.end_id]
 
 
-@kept
 def written(handle: ModelHandle, text: str, way: Way, begun: tuple[int, ...] = ()) -> Written:
     """What a model writes of a source, after what the target is to begin with."""
+    return written_of(handle, source_ids(handle, text), way, begun)
+
+
+@kept
+def written_of(
+    handle: ModelHandle, source: tuple[int, ...], way: Way, begun: tuple[int, ...] = ()
+) -> Written:
+    """The same of a source's ids, with its end."""
     tokenizer = runs.tokenizer(handle)
     start = [tokenizer.id_of(START_OF_TEXT), *begun]
-    return write(translator(handle), _source(handle, text), start, tokenizer.end_id, way)
+    return write(translator(handle), source, start, tokenizer.end_id, way)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,16 +58,3 @@ def test_the_last_line_has_edges_their_effects_and_what_circuits_keep(
     assert share == pytest.approx(found.share(kept_only(found, edges.edges[: int(k)])), abs=1e-6)
     assert 0.9 <= answer["pruned"]["share"] <= 1.1
     assert 0 < len(answer["pruned"]["edges"]) < edges.n_all
-
-
-def test_without_a_second_sentence_one_word_is_exchanged(command: Command) -> None:
-    text = "The girl lost the ball, so"
-    answer = command(circuit, "--checkpoint", "stories", "--text", text, "--edges", 1).answer
-    pairs = zip(answer["first"], answer["second"], strict=True)
-    ((place, own, other),) = [(i, a, b) for i, (a, b) in enumerate(pairs) if a != b]
-    assert own == " girl", "the longest word, the first of them"
-    loaded = checkpoint.load("stories", "cpu")
-    before = loaded.trace(text).trace.logits[place - 1]
-    likely = map(loaded.tokenizer.name, np.argsort(-before))
-    assert next(x for x in likely if x != own and x[1:].isalpha() and x[0] == " ") == other
-    assert answer["of_first"] > answer["of_second"]

@@ -80,7 +80,7 @@ REFUSALS: list[Refusal] = [
     (circuit, "stories", (*A_CAT, "--second", "A cat."), "both texts are the same"),
     (circuit, "stories", (*A_CAT, "--second", "A big cat."), "they part at"),
     (circuit, "stories", (*A_CAT, *A_DOG, "--edges", 0), "--edges is 0"),
-    (circuit, "stories", ("--text", "A"), "no word of the sentence could be exchanged"),
+    (circuit, "stories", ("--text", "A"), "there is nothing to compare with; give --second"),
     (
         circuit, "stories", (*A_CAT, *A_DOG, "--answer", "ball", "--against", "ball"),
         "are one token",

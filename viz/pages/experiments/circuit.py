@@ -10,10 +10,11 @@ from model.analysis.paths.edges import Edges
 from model.analysis.paths.kept import Curve, Pruning
 from model.analysis.paths.words import edge_text, is_part
 from model.analysis.question import Question
+from model.given import with_words
 from model.lines import quoted
 from viz.digits import NONE, digits, duration
-from viz.frame import answers, controls, gradual, inspector, layout, notices, state, words
-from viz.frame.given import Two, kind_on
+from viz.frame import answers, controls, gradual, inspector, layout, notices, second, state, words
+from viz.frame.given import Two
 from viz.frame.page import Page
 from viz.frame.said import Said, Word
 from viz.frame.settings import (
@@ -28,7 +29,6 @@ from viz.frame.settings import (
 from viz.frame.view import View
 from viz.kit.parts.circuit import circuit_part
 from viz.live import component
-from viz.pages.experiments.patching import second as asked
 from viz.runs.circuits import elsewhere, of_random, same_form
 from viz.runs.kept import held
 from viz.runs.patching import answered
@@ -40,19 +40,17 @@ CHOICES = {"edges": CIRCUIT_EDGES, "edge": CIRCUIT_EDGE, "which": CIRCUIT_WHICH}
 
 def render(view: View) -> None:
     """Draw the page."""
-    with layout.beside_heading(), layout.slim_row("second-sentence"):
-        second = asked.second_input(view)
     asking = layout.slim_row("patching-metric")
     with asking:
-        asked.draw_pairs("decoder")
-    if not second.strip():
-        n = len(view.tokens)
-        words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
+        second.draw_pairs("decoder")
+    two = second.both(view)
+    if two is None:
+        _inspect(view)
         return
-    two = kind_on(view).two(view, second)
     with asking:
         kinds = METRIC.given(default=DIFFERENCE, options=(DIFFERENCE, LOGIT))
         metric = answers.ask_both(view, two.inputs, kinds)
+    second.draw_rows(*two.labels["decoder"], f"The answer is asked {two.place}.")
     question = Question(two.inputs.first, two.inputs.second, metric)
     made_with = (view.handle, question)
     state.only_for(made_with, CIRCUIT_EDGE, CIRCUIT_WHICH)
@@ -64,7 +62,7 @@ def render(view: View) -> None:
     figure = partial(_figure, view, two, work)
     gradual.draw(work, figure, lambda: _said(work), CIRCUIT, is_above=True)
     if work.is_done:
-        _elsewhere(view, second, work)
+        _elsewhere(view, two, work)
     _inspect(view)
 
 
@@ -88,12 +86,17 @@ def _refuse_unknown(work: Circuit) -> None:
 
 def _figure(view: View, two: Two, work: Circuit) -> None:
     """The circuit as far as it is."""
-    second = next(iter(two.labels.values()))[1]
     chosen = {name: state.value(setting) for name, setting in CHOICES.items()}
     names = answers.names_of(view)
     key = f"{view.run.key} {two.inputs.second} {work.paths.pair.metric}"
     part = circuit_part(
-        view.run.trace, second, work, names.__getitem__, chosen, key=key, can_prune=True
+        view.run.trace,
+        two.labels["decoder"][1],
+        work,
+        names.__getitem__,
+        chosen,
+        key=key,
+        can_prune=True,
     )
     component.show(held(part), on_change=partial(state.take_over, prefix="circuit_"))
 
@@ -117,7 +120,7 @@ def _said(work: Circuit) -> str:
     return gradual.said_of(work.strongest, work.is_running, "Pale")
 
 
-def _elsewhere(view: View, second: str, work: Circuit) -> None:
+def _elsewhere(view: View, two: Two, work: Circuit) -> None:
     """What the edges that are shown keep on other sentences, and what random ones keep."""
     edges = _shown(work)
     layout.section(
@@ -128,7 +131,7 @@ def _elsewhere(view: View, second: str, work: Circuit) -> None:
         "is the share of that difference.",
     )
     rows: dict[str, list[Said]] = {"": [], "answer": [], "F": []}
-    made = same_form(view.handle, (view.sentence, second))
+    made = same_form(view.handle, (view.sentence, "".join(two.labels["decoder"][1])))
     columns = layout.two_up("elsewhere")
     with columns[0]:
         texts = [
@@ -147,7 +150,7 @@ def _kept(view: View, work: Circuit, edges: np.ndarray, text: str) -> tuple[Said
     """Of another sentence what it answers, and F; where there is none, why."""
     names = answers.names_of(view)
     try:
-        found = elsewhere(work, edges, view.handle, text)
+        found = elsewhere(work, edges, view.handle, with_words(view.given, text))
     except ValueError as error:
         return [str(error)], NONE
     own, other = Word(names[found.answer]), Word(names[found.against])

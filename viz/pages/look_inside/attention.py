@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from model.given import with_words
 from model.names import head_name
 from model.verify.check import Check
 from viz import runs
@@ -112,7 +113,7 @@ def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
     text = chosen["second"]
     if chosen["against"] != "sentence" or not text.strip() or "text" not in view.offers:
         return []
-    run = runs.run(view.handle, text)
+    run = runs.run(view.handle, with_words(view.given, text))
     if run.n_cut:
         notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
     return [OtherRun(run.trace, run.key)]

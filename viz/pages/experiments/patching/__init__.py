@@ -15,13 +15,11 @@ from viz.figures.attribution import Estimates, part_map
 from viz.figures.patching import RECOVERED, estimate_scatter
 from viz.formulas import FORMULAS
 from viz.formulas import patching as formulas
-from viz.frame import answers, controls, gradual, inspector, layout, state, words
-from viz.frame.given import kind_on
+from viz.frame import answers, controls, gradual, inspector, layout, links, second, state, words
 from viz.frame.page import Page
 from viz.frame.said import Piece, Said, Word
-from viz.frame.settings import METRIC, PATCH, PATCH_STACK, RESTORE
+from viz.frame.settings import METRIC, OTHER_DIGIT, PATCH, PATCH_STACK, RESTORE
 from viz.frame.view import View
-from viz.pages.experiments.patching import second as asked
 from viz.pages.experiments.patching.shared import TITLES, Shown
 from viz.runs.patching import answered
 
@@ -37,17 +35,15 @@ CALLED = {  # a value, by the grid it is of and its column
 
 def render(view: View) -> None:
     """Draw the page."""
-    with layout.beside_heading(), layout.slim_row("second-sentence"):
-        second = asked.second_input(view)
     asking = layout.slim_row("patching-metric")
     with asking:
         if view.run.trace.main.ids is not None:
-            asked.draw_pairs()
-    if not second.strip():
-        n = len(view.run.trace.streams[0]) - (len(view.run.trace.streams) > 1)  # its end is ours
-        words.notice(f"Type a second sentence of {n} token{'s' * (n != 1)}.")
+            second.draw_pairs()
+    two = second.both(view)
+    if two is None:
+        _formulas()
+        _inspect(view)
         return
-    two = kind_on(view).two(view, second)
     with asking:
         stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
         both = two.inputs
@@ -56,7 +52,7 @@ def render(view: View) -> None:
         is_forward = controls.select(RESTORE, width=170) == RESTORE.default
     question = Question(both.first, both.second, metric, stack)
     question = question.turned if is_forward else question
-    _patch(Shown(view, second, two, question, _work(view, question), is_forward))
+    _patch(Shown(view, two, question, _work(view, question), is_forward))
 
 
 def _work(view: View, question: Question) -> Patched:
@@ -88,7 +84,7 @@ def _patch(shown: Shown) -> None:
     if work.filling.is_done:
         _estimates(shown)
         _check(shown)
-    _inspect(shown)
+    _inspect(shown.view)
 
 
 def _pair(shown: Shown) -> None:
@@ -97,12 +93,12 @@ def _pair(shown: Shown) -> None:
     with left:
         if shown.view.run.trace.main.ids is None:
             words.caption(
-                f"First the picture above, second test digit {shown.second}. Across: [CLS] and the "
-                "patches, row by row."
+                f"First the picture above, second test digit {state.value(OTHER_DIGIT)}. Across: "
+                "[CLS] and the patches, row by row."
             )
         else:
-            words.token_pairs(("first", "second"), *next(iter(shown.two.labels.values())))
-            words.caption(f"The answer is asked {shown.two.place}.")
+            labels = next(iter(shown.two.labels.values()))
+            second.draw_rows(*labels, f"The answer is asked {shown.two.place}.")
     with right:
         name, kept = answers.name_of(shown.view, shown.question.metric), shown.work.kept
         ends = (kept.of_source, kept.of_base)
@@ -189,12 +185,16 @@ def _cell(shown: Shown) -> None:
     elif name == OVER_HEADS and work.filling.is_done and (layer, column) == shown.strongest:
         words.caption(f"Of all heads, {head_name(layer, column)} changes the metric most.")
     _ways_on(shown, name, layer, column)
-    begin, estimated = "model.analysis.patching.begin", "model.analysis.patching.estimated"
+    known = work.filling.is_known[number]
+    _formulas(formulas.patched_with_numbers(kept.of_base, kept.of_source, value) if known else "")
+
+
+def _formulas(numbers: str = "") -> None:
+    begin = "model.analysis.patching.begin"
     inspector.formula(begin, FORMULAS["Patched"])
-    if work.filling.is_known[number]:
-        numbers = formulas.patched_with_numbers(kept.of_base, kept.of_source, value)
+    if numbers:
         inspector.formula(begin, numbers)
-    inspector.formula(estimated, FORMULAS["Attribution patching"])
+    inspector.formula("model.analysis.patching.estimated", FORMULAS["Attribution patching"])
 
 
 def _says(shown: Shown, name: str) -> str:
@@ -207,14 +207,17 @@ def _ways_on(shown: Shown, name: str, layer: int, column: int) -> None:
     attention = f"{shown.question.stack}.attn"
     ways = []
     if name == OVER_HEADS:
-        query = shown.link("Attention", attention=attention, layer=layer, head=column)
+        query = links.to(shown.view, "Attention", attention=attention, layer=layer, head=column)
         ways.append(words.Way(head_name(layer, column), "What this head attends to.", query=query))
     elif "decoder" in shown.view.offers:
-        query = shown.link("Logit lens", layer=layer, token=column)
+        query = links.to(shown.view, "Logit lens", layer=layer, token=column)
         text = "What this place would predict, layer by layer."
         ways.append(words.Way(f"L{layer}, token {column}", text, query=query))
-    query = shown.link("Attention", shown.second, attention=attention, layer=layer)
-    ways.append(words.Way(f"The second {shown.kind}", "Its attention in this layer.", query=query))
+    if shown.kind == "sentence":
+        compared = {"view": "compare", "against": "sentence", **second.in_address()}
+        query = links.to(shown.view, "Attention", attention=attention, layer=layer, **compared)
+        text = "Attention of both sentences in this layer."
+        ways.append(words.Way("Both compared", text, query=query))
     words.ways(ways)
 
 
@@ -266,14 +269,14 @@ def _check(shown: Shown) -> None:
     )
 
 
-def _inspect(shown: Shown) -> None:
+def _inspect(view: View) -> None:
     inspector.source(
         "model.analysis.patching.begin",
         "model.analysis.branching.Branches",
         "model.analysis.exact.Filling",
         "model.analysis.patching.estimated",
     )
-    inspector.export(shown.view, {})
+    inspector.export(view, {})
 
 
 PAGE = Page(

@@ -7,7 +7,7 @@ import numpy as np
 
 from model.analysis.patching import GRIDS, OVER_HEADS, Patched
 from model.analysis.question import Question
-from viz.frame import links, state
+from viz.frame import state
 from viz.frame.given import Two
 from viz.frame.settings import PATCH
 from viz.frame.view import View
@@ -26,7 +26,6 @@ class Shown:
     """What is patched on this page, and the labels of both sentences."""
 
     view: View
-    second: str
     two: Two
     question: Question
     work: Patched
@@ -46,14 +45,6 @@ class Shown:
     def labels(self) -> list[str]:
         """The tokens of the input that values are put into."""
         return token_labels(self.both_labels[1 if self.is_forward else 0])
-
-    def link(self, page: str, text: str = "", **more: object) -> str:
-        """The address of another view of this input, or of another text, on the same model."""
-        if text:
-            is_two = len(self.view.run.trace.streams) > 1
-            name = "source" if is_two else "sentence"
-            more |= {name: text} if self.kind == "sentence" else {"digit": text, "drawing": ""}
-        return links.to(self.view, page, **more)
 
     def shares(self, cells: np.ndarray) -> dict[str, np.ndarray]:
         """A metric of each cell as grids of shares recovered."""
