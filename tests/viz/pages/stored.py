@@ -62,7 +62,8 @@ def opened(of: Address) -> AppTest:
             export(view, files, *rest, **more)
 
         patch.setattr(inspector, "export", kept)
-        return open_page(page, **({"sentence": TOM} | dict(query)))
+        pair = {"swap": "1-300"} if of in PLAIN else {}  # for who asks for a second prompt
+        return open_page(page, **({"sentence": TOM} | pair | dict(query)))
 
 
 def _cell(text: str) -> str:
