@@ -224,11 +224,12 @@ def _spans(text: str, framed: str, n_turns: int) -> list[Span]:
         before, written = STRAY.sub("", own), found[2]
         done = found.end()
         trimmed = rf"{re.escape(before.rstrip())}\s*({re.escape(written.strip())})"
-        for pattern in map(re.compile, (f"{re.escape(before)}({re.escape(written)})", trimmed)):
-            if there := (pattern.match if is_in_step else pattern.search)(text, at):
-                spans.append(Span(*there.span(1), number))
-                at = there.end()
-                break
+        patterns = map(re.compile, (f"{re.escape(before)}({re.escape(written)})", trimmed))
+        tried = ((x.match if is_in_step else x.search)(text, at) for x in patterns)
+        there = next(filter(None, tried), None)
+        if there is not None:
+            spans.append(Span(*there.span(1), number))
+            at = there.end()
         is_in_step = there is not None
     return spans
 

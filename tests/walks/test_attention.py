@@ -125,7 +125,7 @@ def test_compare_two_sentences(page: Page) -> None:
     trace, mask = stories_trace(TOM), stories_trace(TOM).attention[0].mask
     delta = ".hl-view-compare section:nth-child(3) .js-plotly-plot"
     choose(page, "against", "sentence")
-    box = page.get_by_label("Second sentence")
+    box = page.get_by_label("Second sentence", exact=True)
     second = "Sam had a blue ball."
     box.fill(second)
     box.press("Enter")

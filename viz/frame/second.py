@@ -25,7 +25,7 @@ from viz.frame.view import View
 from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
 from viz.labels import clipped, token_labels, told_apart
-from viz.runs import patching
+from viz.runs import Run, patching
 
 PAIR = "pair"
 MOST_OFFERED, MOST_TRIED = 8, 2000  # words for one; tokens that are looked through for them
@@ -228,6 +228,21 @@ def _spelled(view: View, place: int, word: str) -> int | None:
         "Type a word of one token."
     )
     return None
+
+
+def run(view: View) -> Run | None:
+    """The run on the second prompt that is chosen, with the controls to choose it."""
+    first = view.run.trace.streams[0]
+    fixed = range(len(first)) if len(view.run.trace.streams) > 1 else ()  # a source alone is typed
+    found = ask(view, fixed)
+    if found is None:
+        return None
+    if isinstance(found, Swap):
+        return runs.run_ids(view.handle, found.of(view.ids), first.roles)
+    other = runs.run(view.handle, found)
+    if other.n_cut:
+        notices.add(f"The last {other.n_cut} tokens of the second sentence are cut.")
+    return other
 
 
 # --- both -------------------------------------------------------------------------------------

@@ -232,6 +232,15 @@ def run(handle: ModelHandle, given: Typed) -> Run:
 
 
 @kept
+def run_ids(handle: ModelHandle, ids: tuple[int, ...], roles: tuple[str, ...]) -> Run:
+    """Capture and check a text by its ids; of a chat, who wrote each."""
+    loaded = runnable(handle)
+    trace = loaded.captured((ids, loaded.tokenizer.token_strings(ids)))
+    trace = replace(trace, streams=(replace(trace.main, roles=roles),))
+    return Run(trace, begin(trace, loaded.check), loaded.offers | trace.offers)
+
+
+@kept
 def run_picture(handle: ModelHandle, pixels: bytes) -> Run:
     """Capture and check one picture: S · S bytes, row by row."""
     size = math.isqrt(len(pixels))

@@ -13,6 +13,8 @@ from tests.model.adopted.families import saved_with_chats
 from tests.viz.apps import (
     address_of,
     captions,
+    chart,
+    charts,
     chosen,
     faultless,
     finished,
@@ -20,7 +22,7 @@ from tests.viz.apps import (
     open_page,
     whole,
 )
-from tests.viz.builders import stories
+from tests.viz.builders import numbers, stories
 from viz import runs
 from viz.frame.second import ASKS
 from viz.pages.experiments import circuit, patching
@@ -113,3 +115,20 @@ def test_in_a_chat_a_word_of_a_person_is_exchanged_and_nothing_of_the_template(
     assert any(f"{len(trace.tokens)} tokens and" in x for x in captions(app))
     app = open_page("Patching", model="some-chat", sentence="the red ball", swap=f"0-{other}")
     assert any("no such word can be exchanged" in x for x in lines(app, "note"))
+
+
+def test_contributions_has_the_same_answer_on_a_second_prompt_where_it_is_chosen() -> None:
+    app = faultless(open_page("Contributions", sentence=TEXT, swap="2-300"))
+    shown = {sent["key"] for sent in charts(app)}
+    assert {"waterfall-second", "differences"} <= shown
+    ids = ids_of(TEXT)
+    ids[2] = 300
+    answer = int(stories().trace(TEXT).trace.logits[-1].argmax())
+    logit = stories().independent_logits(ids)[-1, answer]
+    *_, total = numbers(chart(app, "waterfall-second").data[1]["y"]).tolist()
+    assert total == pytest.approx(logit, abs=1e-3)
+    plain = faultless(open_page("Contributions", sentence=TEXT))
+    assert "differences" not in {sent["key"] for sent in charts(plain)}
+    assert ASKS in captions(plain)
+    longer = open_page("Contributions", sentence=TEXT, second=f"{TEXT} Sam")
+    assert any("as many tokens" in line for line in lines(longer, "note"))

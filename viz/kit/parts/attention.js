@@ -27,7 +27,7 @@ const WIDE = 980; // pixels from which the overview stands beside the map, as in
 
 /**
  * What is chosen. `attention` is a group's name, `mass` the cumulative attention shown per row, `tau`
- * attention temperature, `other` the layer and head to compare with, `second` a text to compare with.
+ * attention temperature, `other` the layer and head to compare with.
  *
  * @typedef {object} AttentionSettings
  * @property {string} [attention]
@@ -43,7 +43,6 @@ const WIDE = 980; // pixels from which the overview stands beside the map, as in
  * @property {string} flipped cells whose mask is turned over, such as 3-1.5-2
  * @property {string} against
  * @property {[number, number] | null} other
- * @property {string} second
  * @property {string} how
  * @property {"layer" | "head" | "all"} over
  * @property {boolean} hide_first

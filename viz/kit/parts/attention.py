@@ -62,7 +62,6 @@ STATE: Mapping[str, Any] = {  # what is chosen before anybody chose
     "flipped": "",
     "against": "head",
     "other": None,
-    "second": "",
     "how": "mean",
     "over": "layer",
     "hide_first": False,
@@ -75,7 +74,7 @@ class OtherRun(NamedTuple):
 
     trace: Trace
     key: str
-    name: str = "second sentence"
+    name: str = "second prompt"
 
 
 def attention_part(
@@ -90,7 +89,7 @@ def attention_part(
     """The heads of a run. `key` is new when its numbers are; `model` is what made it.
 
     `chosen` are entries of `STATE`, and `attention`, a group's name. `runs` are compared with;
-    `takes_text` says whether a person can have another one by typing.
+    `takes_text` says whether a person can choose another one.
     """
     options = {
         "views": views_of(trace, takes_text=takes_text),

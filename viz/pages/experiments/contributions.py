@@ -12,7 +12,7 @@ from viz.charts.chart import Axis, signed
 from viz.digits import digits
 from viz.figures.attribution import head_axes, named_bars, part_map, token_bars, waterfall
 from viz.formulas import experiments as formulas
-from viz.frame import answers, inspector, layout, links, state, tables, words
+from viz.frame import answers, inspector, layout, links, second, state, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import HEAD, HEAD_GROUP, LAYER, METRIC, NEURON
 from viz.frame.view import View
@@ -58,6 +58,8 @@ def render(view: View) -> None:
     _one_head(asked)
     if asked.found.neurons.size:
         _neurons(asked)
+    if "text" in view.offers:
+        _on_second(asked)
     _ways_on(asked)
     inspector.source(
         ATTRIBUTE,
@@ -195,6 +197,41 @@ def _neurons(asked: Asked) -> None:
         position = asked.answer.position
         pushed = attributing.by_neuron(view.handle, view.run, layer, neuron, position)
         _words(asked, pushed, f"Pushed by neuron L{layer} N{neuron}", "neuron-words")
+
+
+# --- a second prompt --------------------------------------------------------------------------
+
+
+def _on_second(asked: Asked) -> None:
+    """What the same parts add to the same logit elsewhere, and where that differs most."""
+    layout.section(
+        "On a second prompt",
+        "What do the same parts add to the same answer where a word is another?",
+        "The answer and its position stay; each difference is the share here less the share there.",
+    )
+    view, answer, found = asked.view, asked.answer, asked.found
+    run = second.run(view)
+    if run is None:
+        words.caption(second.ASKS)
+        return
+    first, other = view.run.trace.main, run.trace.main
+    second.draw_rows(first.labels, other.labels)
+    if len(first) != len(other):
+        words.notice("Give a second prompt of as many tokens, so that its position is the same.")
+        return
+    there = attributing.attribution(
+        view.handle, run, run.key, answer.position, answer.answer, found.against
+    )
+    left, right = layout.two_up("second")
+    with left:
+        title = "Share of each sublayer, on the second prompt"
+        layout.show_chart(waterfall(there.names, there.parts, title), key="waterfall-second")
+    with right:
+        differences = found.parts - there.parts
+        order = np.argsort(-np.abs(differences), kind="stable")[:MOST_NEURONS]
+        names = [found.names[i] for i in order]
+        chart = named_bars(names, differences[order], "here − there", "Where they differ most")
+        layout.show_chart(chart, key="differences")
 
 
 # --- the rest ---------------------------------------------------------------------------------

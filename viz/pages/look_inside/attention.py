@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from model.given import with_words
 from model.names import head_name
 from model.verify.check import Check
-from viz import runs
-from viz.frame import inspector, links, notices, settings, state, words
+from viz.frame import inspector, links, notices, second, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.page import Page
@@ -34,7 +32,6 @@ PLAIN = (  # settings that depend on nothing but themselves
     settings.CHANGE.given(options=tuple(CHANGES)),
     settings.TAU.given(**TAU._asdict()),
     settings.AGAINST.given(options=tuple(AGAINST)),
-    settings.SECOND,
     settings.HOW.given(options=tuple(HOW)),
     settings.OVER.given(options=OVER),
     settings.HIDE_FIRST,
@@ -109,14 +106,12 @@ def _ways_on(view: View, chosen: Settings) -> None:
 
 
 def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:
-    """The sentence to compare with, through the same model."""
-    text = chosen["second"]
-    if chosen["against"] != "sentence" or not text.strip() or "text" not in view.offers:
+    """The second prompt through the same model, which is asked for where it is compared with."""
+    is_asked = (chosen["view"], chosen["against"]) == ("compare", "sentence")
+    if not is_asked or "text" not in view.offers:
         return []
-    run = runs.run(view.handle, with_words(view.given, text))
-    if run.n_cut:
-        notices.add(f"The last {run.n_cut} tokens of the second sentence are cut.")
-    return [OtherRun(run.trace, run.key)]
+    run = second.run(view)
+    return [] if run is None else [OtherRun(run.trace, run.key)]
 
 
 PAGE = Page(

@@ -19,6 +19,7 @@ from viz.live import store as offered
 EXAMPLE = examples()[0]
 
 DEFAULT_LIVE = attention_settings(attention="decoder.attn", layer=EXAMPLE.layer, head=EXAMPLE.head)
+COMPARED = {"view": "compare", "against": "sentence"}
 
 
 def test_attention_page_sends_every_head() -> None:
@@ -42,7 +43,7 @@ def test_many_heads_of_a_long_sentence_are_small(shelf: Path) -> None:
 
 
 def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
-    app = open_page("Attention", sentence=TOM, second=HOSTILE, against="sentence")
+    app = open_page("Attention", sentence=TOM, second=HOSTILE, **COMPARED)
     data = live_data(app)
     (run,) = data["runs"]
     for sent, text in ((data, TOM), (run, HOSTILE)):
@@ -54,9 +55,22 @@ def test_second_sentence_is_sent_when_it_is_compared_with() -> None:
     assert lines(app, "note") == []
 
 
+def test_an_exchanged_word_is_compared_with_by_its_ids() -> None:
+    app = open_page("Attention", sentence=TOM, swap="1-300", **COMPARED)
+    ids = stories().tokenizer.encode(TOM)
+    ids[1] = 300
+    expected = stories().captured((ids, stories().tokenizer.token_strings(ids))).attention[2]
+    (run,) = (data := live_data(app))["runs"]
+    found = offered.array(data["arrays"][f"{run['prefix']}{expected.site.address}.pattern"]["id"])
+    np.testing.assert_allclose(found, expected.pattern, atol=1e-6)
+    assert live_data(open_page("Attention", sentence=TOM, **COMPARED))["runs"] == []
+    plain = open_page("Attention", sentence=TOM, swap="1-300")
+    assert live_data(plain)["runs"] == [], "nothing else is compared"
+
+
 def test_second_sentence_beyond_the_context_says_how_many_tokens_are_cut() -> None:
     text = 300 * "word "
-    app = open_page("Attention", sentence=TOM, second=text, against="sentence")
+    app = open_page("Attention", sentence=TOM, second=text, **COMPARED)
     n_tokens, context = len(stories().tokenizer.encode(text)), stories().config.max_seq_len
     (line,) = lines(app, "note")
     assert latex_numbers(line) == [n_tokens - context]

@@ -44,7 +44,7 @@ export class CompareView extends MapsView {
     this.#drawControls();
     const other = await this.#loadOther();
     if (!isCurrent()) return;
-    this.says.replaceChildren("Type a second sentence, then press Enter.");
+    this.says.replaceChildren("Choose a second prompt above.");
     await this.drawMaps(other ? this.#compared(other) : []);
   }
 
@@ -126,28 +126,16 @@ export class CompareView extends MapsView {
     }
     const { runs } = this.scope.data;
     const names = runs.map(({ name = "" }) => name);
-    fillLists(this.others, `runs ${names.join()}`, () => this.#runBoxes(names), [
-      Math.min(this.#run, runs.length - 1),
-    ]);
+    const at = names.length < 2 ? [] : [Math.min(this.#run, names.length - 1)];
+    fillLists(this.others, `runs ${names.join()}`, () => this.#runBoxes(names), at);
   }
 
   /**
-   * Where another input is typed, and which of several runs is looked at.
+   * Which of several runs is looked at.
    *
    * @param {string[]} names
    */
   #runBoxes(names) {
-    const box = html("input", {
-      class: "hl-input",
-      type: "text",
-      value: this.scope.settings.second,
-      placeholder: "Type a second sentence",
-      // Without half characters, which no address can hold.
-      onchange: () => this.scope.set({ second: box.value.toWellFormed?.() ?? box.value }),
-    });
-    const label = html("span", null, "Second sentence");
-    const field = html("label", { class: "hl-field hl-grow" }, label, box);
-    if (names.length < 2) return [field];
     /** @type {[number, string][]} */
     const options = names.map((name, i) => [i, name]);
     /** @param {string} i */
@@ -155,7 +143,7 @@ export class CompareView extends MapsView {
       this.#run = Number(i);
       this.scope.redraw();
     };
-    return [field, select("Run", options, pick)];
+    return names.length < 2 ? [] : [select("Run", options, pick)];
   }
 
   /** The head to compare with: the chosen one, else the next of this layer, else of the next layer. */
