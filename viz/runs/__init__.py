@@ -235,7 +235,7 @@ def run(handle: ModelHandle, given: Typed) -> Run:
 def run_ids(handle: ModelHandle, ids: tuple[int, ...], roles: tuple[str, ...]) -> Run:
     """Capture and check a text by its ids; of a chat, who wrote each."""
     loaded = runnable(handle)
-    trace = loaded.captured((ids, loaded.tokenizer.token_strings(ids)))
+    trace = loaded.captured(([*ids], loaded.tokenizer.token_strings(ids)))
     trace = replace(trace, streams=(replace(trace.main, roles=roles),))
     return Run(trace, begin(trace, loaded.check), loaded.offers | trace.offers)
 

@@ -22,7 +22,7 @@ from tests.viz.apps import (
     open_page,
     whole,
 )
-from tests.viz.builders import numbers, stories
+from tests.viz.builders import live_data, numbers, stories
 from viz import runs
 from viz.frame.second import ASKS
 from viz.pages.experiments import circuit, patching
@@ -113,6 +113,14 @@ def test_in_a_chat_a_word_of_a_person_is_exchanged_and_nothing_of_the_template(
         "Patching", model="some-chat", sentence="the red ball", swap=f"{mine[-1]}-{other}"
     )))  # fmt: skip
     assert any(f"{len(trace.tokens)} tokens and" in x for x in captions(app))
+    asked = {"model": "some-chat", "sentence": "the red ball", "swap": f"{mine[-1]}-{other}"}
+    app = faultless(open_page("Attention", **asked, view="compare", against="sentence"))
+    (run,) = live_data(app)["runs"]
+    looks = run["streams"]["decoder"]["looks"]
+    assert [look.split()[0] for look in looks] == list(trace.main.roles)
+    assert "differences" in {
+        sent["key"] for sent in charts(faultless(open_page("Contributions", **asked)))
+    }
     app = open_page("Patching", model="some-chat", sentence="the red ball", swap=f"0-{other}")
     assert any("no such word can be exchanged" in x for x in lines(app, "note"))
 
