@@ -122,7 +122,7 @@ def test_what_an_address_does_not_have_is_not_too_long_for_it() -> None:
 
 def test_two_texts_are_too_long_together() -> None:
     texts = {"sentence": 3_600 * "a", "second": 3_600 * "b"}
-    app = open_page("Attention", against="sentence", **texts)
+    app = open_page("Attention", view="compare", against="sentence", **texts)
     shown = query_of(app)
     assert sum(name in shown for name in texts) == 1
     assert {name: control(app, name) for name in texts} == texts

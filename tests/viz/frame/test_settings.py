@@ -31,7 +31,7 @@ PLACES = [
     Place("Lab", {"lab_task": "copy", "lab_fields": "steps=20"}),
     Place("Lab", {"lab_folder": "nowhere"}, {"lab": "watch"}),
     Place("Home", {"layers": 3, "sink": True, "small_weights": False}),
-    Place("Attention", {"sentence": "The bear walked.", "layer": 4, "head": 5, "view": "lines",
+    Place("Attention", {"sentence": "The bear walked.", "layer": 4, "head": 5, "view": "compare",
                         "stage": "masked", "mass": 0.5, "change": "mask", "tau": 0.5,
                         "against": "sentence", "second": "A cat sat.", "how": "maximum",
                         "over": "all", "hide_first": True, "words": True, "other": (1, 6)}),
