@@ -66,6 +66,8 @@ TEMPLATES = {
     "{% if loop.last and messages[0].role == 'system' %}{{ messages[0].content }}\n\n{% endif %}"
     "{{ m.content }}[/INST]{% elif m.role == 'assistant' %} {{ m.content }}</s>{% endif %}"
     "{% endfor %}",
+    "capitalises an answer": "{% for m in messages %}{{ m.content | capitalize if m.role == "
+    "'assistant' else m.content }}|{% endfor %}",
     "says each twice": "{% for m in messages %}{{ m.content }}|{{ m.content }}|{% endfor %}",
     "shouts": ROLE_LINES.replace("m['content']", "m.content | upper") + "{% endfor %}" + ASKS,
     "JSON, loops left early": "{%- for m in messages -%}{% if loop.index > 5 %}{% break %}{% endif "
@@ -128,6 +130,7 @@ SAID = [  # what of a chat each turn says, by template and chat
     ("cuts", 2, ["a", "", "user"]),
     ("shouts", 0, ["THE RED BALL"]),
     ("the system", 5, [" be kind", " the", " ball", "user"]),
+    ("capitalises", 5, ["be kind", "the", "", "user"]),
     ("says", 5, ["be kind", "the", "ball", "user"]),
     ("cuts", 6, ["a", "", "user"]),
     ("JSON", 1, ["be kind", "  a dog 😀 東京 naïve\\n"]),

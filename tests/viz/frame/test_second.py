@@ -118,6 +118,10 @@ def test_in_a_chat_a_word_of_a_person_is_exchanged_and_nothing_of_the_template(
     (run,) = live_data(app)["runs"]
     looks = run["streams"]["decoder"]["looks"]
     assert [look.split()[0] for look in looks] == list(trace.main.roles)
+    typed = asked | {"second": "the red dog", "swap": ""}
+    app = faultless(open_page("Attention", **typed, view="compare", against="sentence"))
+    (run,) = live_data(app)["runs"]
+    assert run["streams"]["decoder"]["looks"][0] == "template special", "a chat, as the first"
     assert "differences" in {
         sent["key"] for sent in charts(faultless(open_page("Contributions", **asked)))
     }
@@ -135,6 +139,12 @@ def test_contributions_has_the_same_answer_on_a_second_prompt_where_it_is_chosen
     logit = stories().independent_logits(ids)[-1, answer]
     *_, total = numbers(chart(app, "waterfall-second").data[1]["y"]).tolist()
     assert total == pytest.approx(logit, abs=1e-3)
+    here, there = (
+        numbers(chart(app, key).data[1]["y"])[:-1] for key in ("waterfall", "waterfall-second")
+    )
+    bars = numbers(chart(app, "differences").data[0]["x"])
+    largest = sorted(here - there, key=abs)[-len(bars) :]
+    np.testing.assert_allclose(sorted(bars), sorted(largest), atol=1e-5)
     plain = faultless(open_page("Contributions", sentence=TEXT))
     assert "differences" not in {sent["key"] for sent in charts(plain)}
     assert ASKS in captions(plain)
