@@ -111,9 +111,10 @@ export class SentenceBox extends Instrument {
     return this.#isAhead || (this.#isChat && !hasLast);
   }
 
-  /** Send what is new here, once each turn has a text where there are several. */
+  /** Send what is new here; of a chat, once each turn has a text where there are several. */
   #say() {
     const { value: sentence } = this.box;
+    if (!this.#isChat) return this.setQuietly({ sentence });
     const { system, before } = this.#earlier;
     const said = before.length ? [...before.map(([, text]) => text), sentence] : [];
     if (said.some((text) => !text.trim())) return;
@@ -205,7 +206,7 @@ export class SentenceBox extends Instrument {
   }
 
   /**
-   * The turns before the last; says whether their number is another than it was.
+   * The turns before the last; says whether their roles are others than they were.
    *
    * @param {Turn[]} turns
    */

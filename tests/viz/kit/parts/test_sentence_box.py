@@ -86,6 +86,13 @@ def press(gallery: Gallery, name: str) -> None:
     gallery.get_by_role("button", name=name, exact=True).first.click()
 
 
+def test_a_text_is_emptied_whatever_turns_a_chat_has_kept(gallery: Gallery) -> None:
+    said = Said("Tom", "text", "", [("user", "Hi."), ("assistant", "Hello.")], ())
+    gallery.show(sentence_part(said, has_caret=False, ways=WAYS))
+    gallery.get_by_label("Sentence").fill("")
+    assert gallery.sent() == {"sentence": ""}
+
+
 def field(gallery: Gallery, name: str) -> Locator:
     """Where one turn is typed."""
     return gallery.get_by_role("textbox", name=name)
