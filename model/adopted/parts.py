@@ -1,6 +1,7 @@
 """The parts of a model of transformers in the order of a pass, and which weights each has."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 from torch import Tensor, nn
@@ -10,6 +11,7 @@ from model.adopted.watched import Attended, Call, Watched, can_be_norm, close, i
 from model.parts import Heads, StackParts, Step, Sublayer, kind_of_norm
 
 Named = Callable[[Call], str]
+MOST_NAMED = 3  # modules that a box says by name
 
 
 def stacks_of(
@@ -21,6 +23,7 @@ def stacks_of(
     if not anatomy.has_residuals:
         return ()
     stacks = []
+    names = {module: name for name, module in inner.named_modules()}
     for before, name, after in _around(anatomy, watched):
         blocks = anatomy.of(name)
         seen = [one for site, one in anatomy.attended if site.stack == name]
@@ -28,12 +31,17 @@ def stacks_of(
         last, d_model = blocks[-1].call, blocks[-1].call.gave.shape[-1]
         head, output = inner.get_output_embeddings(), output_of(watched.output)
         kinds = (_first_kind(inner.get_input_embeddings()), _last_kind(head, output, last))
-        first, end = map(tuple, map(_steps, (before, after), kinds))
+        first, end = (
+            tuple(_steps(calls, kind_of, names))
+            for calls, kind_of in zip((before, after), kinds, strict=True)
+        )
         stacks.append(StackParts(name, d_model, first, sublayers, end))
     counted = {id(x) for stack in stacks for x in weights_of(stack)}
-    rest = tuple(x for x in inner.parameters() if id(x) not in counted)
+    rest = {name: x for name, x in inner.named_parameters() if id(x) not in counted}
     if rest:
-        unseen = Step("other", 0, rest, detail="in no step that was seen")
+        named = _listed(name.rpartition(".")[0] or name for name in rest)
+        unused = f"{named}: not on the way to the output"
+        unseen = Step("other", 0, tuple(rest.values()), detail=unused)
         stacks[-1] = stacks[-1]._replace(after=(*stacks[-1].after, unseen))
     return tuple(stacks)
 
@@ -100,25 +108,43 @@ def _around(anatomy: Anatomy, watched: Watched) -> Iterator[tuple[list[Call], st
         start = stop
 
 
-def _steps(calls: Iterable[Call], kind_of: Named) -> Iterator[Step]:
-    """Steps, of which several that are not known by themselves make one."""
-    kept: Step | None = None
-    for call in calls:
-        kind, width = kind_of(call), call.gave.shape[-1]
-        weights = tuple(call.module.parameters(recurse=False))
-        if kept and kept.kind == kind and kind in ("other", "patches"):
-            kept = kept._replace(
-                width=width,
-                weights=(*kept.weights, *weights),
-            )
-            continue
-        if kept:
-            yield kept
-        norm = call.module if kind.endswith("norm") else None
-        rows = len(call.gave) if kind == "unembedding" and call.gave.ndim == 2 else None
-        kept = Step(kind, width, weights, norm, rows, _scaled(call) if kind == "embedding" else "")
-    if kept:
-        yield kept
+def _listed(names: Iterable[str]) -> str:
+    """Modules by their names, the first of many."""
+    first, more = list(dict.fromkeys(names)), ""
+    if len(first) > MOST_NAMED:
+        first, more = first[:MOST_NAMED], " …"
+    return ", ".join(first) + more
+
+
+def _steps(calls: Iterable[Call], kind_of: Named, names: Mapping[nn.Module, str]) -> Iterator[Step]:
+    """Steps, of which several that are not known by themselves make one, named by its modules."""
+    known = [(kind_of(call), call) for call in calls]
+
+    def together(place: int) -> int | str:
+        kind, _ = known[place]
+        return kind if kind in ("other", "patches") else place
+
+    for _, places in groupby(range(len(known)), together):
+        kinds, alike = zip(*(known[place] for place in places), strict=True)
+        yield _step(kinds[0], alike, names)
+
+
+def _step(kind: str, alike: Sequence[Call], names: Mapping[nn.Module, str]) -> Step:
+    """One step, of one call or of several."""
+    held = [tuple(call.module.parameters(recurse=False)) for call in alike]
+    first, last = alike[0], alike[-1]
+    detail = _scaled(first) if kind == "embedding" else ""
+    if kind == "other":
+        pairs = zip(alike, held, strict=True)
+        detail = _listed(names[call.module] for call, weights in pairs if weights)
+    return Step(
+        kind,
+        last.gave.shape[-1],
+        tuple(chain.from_iterable(held)),
+        first.module if kind.endswith("norm") else None,
+        len(last.gave) if kind == "unembedding" and last.gave.ndim == 2 else None,
+        detail,
+    )
 
 
 def _scaled(call: Call) -> str:

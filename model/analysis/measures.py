@@ -10,7 +10,7 @@ from typing import Any
 
 FILE = Path(__file__).resolve().parents[2] / "assets" / "measures.toml"
 # The mean over queries i with a choice of the weight on keys J_i.
-ON_KEYS = r"\frac{1}{|I|}\sum_{i \in I} \sum_{j \in J_i} p_{ij}, \qquad J_i = "
+ON_KEYS = r"\frac{1}{|I|}\sum_{i \in I} \sum_{j \in J_i} \alpha_{ij}, \qquad J_i = "
 
 
 @dataclass(frozen=True)

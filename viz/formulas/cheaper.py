@@ -3,8 +3,9 @@
 from viz.formulas import FORMULAS, Formula, operand
 
 _OVER = (  # the keys J_i that a query is left with
-    r"z_i = \sum_{j \in J_i} p_{ij}\, v_j,\qquad"
-    r" p_{ij} = \mathrm{softmax}_{j \in J_i}\!\left(q_i \cdot k_j / \sqrt{d}\right),\qquad"
+    r"z_i = \sum_{j \in J_i} \alpha_{ij}\, v_j,\qquad"
+    r" \alpha_{ij} = \mathrm{softmax}_{j \in J_i}\!\left("
+    r"q_i \cdot k_j / \sqrt{d_{\mathrm{head}}}\right),\qquad"
 )
 
 
@@ -43,7 +44,7 @@ def memory(n_heads: int, n: int) -> Formula:
     """Float32 of a layer: its maps, or two numbers per head and query."""
     maps, running = (f"{x:,}".replace(",", "{,}") for x in (4 * n_heads * n**2, 8 * n_heads * n))
     return Formula(
-        rf"4\,H n^2 = 4 \cdot {n_heads} \cdot {n}^2 = {maps}\ \text{{bytes}},"
-        rf"\qquad 4\,H \cdot 2n = 8 \cdot {n_heads} \cdot {n} = {running}\ \text{{bytes}}",
+        rf"4\,H T^2 = 4 \cdot {n_heads} \cdot {n}^2 = {maps}\ \text{{bytes}},"
+        rf"\qquad 4\,H \cdot 2T = 8 \cdot {n_heads} \cdot {n} = {running}\ \text{{bytes}}",
         FORMULAS["Maps"].reference,
     )

@@ -7,7 +7,7 @@ from viz.formulas import FORMULAS, Formula, operand, result
 
 def variance(d: int, measured: float) -> Formula:
     """The variance of a sum of d products of independent numbers."""
-    numbers = rf"d = {d}:\ {operand(measured)}\ \text{{measured}}"
+    numbers = rf"d_{{\mathrm{{head}}}} = {d}:\ {operand(measured)}\ \text{{measured}}"
     return FORMULAS["Variance of a dot product"].with_numbers(numbers)
 
 

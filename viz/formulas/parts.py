@@ -91,7 +91,7 @@ def learned_position(*, scale_embeddings: bool) -> Formula:
     known = FORMULAS["model.positions.LearnedPosition"]
     if not scale_embeddings:
         return known
-    latex = known.latex.replace("E[t_p]", r"\sqrt{d_{\mathrm{model}}}\,E[t_p]")
+    latex = known.latex.replace("W_E[t_p]", r"\sqrt{d_{\mathrm{model}}}\,W_E[t_p]")
     return Formula(latex, f"{known.reference}; √d_model from Vaswani et al. 2017, §3.4")
 
 
@@ -171,7 +171,7 @@ def bias_with_numbers(product: float, d_head: int, slope: float, distance: int) 
 def share_with_numbers(n_pairs: int, n_tokens: int) -> str:
     """The share of all pairs that a mask lets attend."""
     return (
-        rf"\frac{{\text{{attended pairs}}}}{{n^2}} = \frac{{{n_pairs}}}{{{n_tokens}^2}}"
+        rf"\frac{{\text{{attended pairs}}}}{{T^2}} = \frac{{{n_pairs}}}{{{n_tokens}^2}}"
         rf" = \frac{{{n_pairs}}}{{{n_tokens**2}}} {result(n_pairs / n_tokens**2)}"
     )
 
@@ -206,7 +206,7 @@ def weight_with_numbers(product: float, d_head: int, score: float, log_total: fl
     return (
         rf"\frac{{q \cdot k}}{{\sqrt{{d_{{\mathrm{{head}}}}}}}}"
         rf" = \frac{{{operand(product)}}}{{\sqrt{{{d_head}}}}} {result(score)},"
-        rf"\qquad w = \frac{{e^{{{operand(score, 5)}}}}}{{\sum_j e^{{s_j}}}}"
+        rf"\qquad \alpha = \frac{{e^{{{operand(score, 5)}}}}}{{\sum_j e^{{s_j}}}}"
         rf" = e^{{{operand(score, 5)} {minus(log_total)}}} {result(weight)}"
     )
 

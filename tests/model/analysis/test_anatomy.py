@@ -1,12 +1,13 @@
 """Protects the parts of a model: all weights counted once, shapes as they run."""
 
 import pytest
+import transformers as hf
 
 from model.adopted.adopt import adopt
 from model.analysis.anatomy import anatomy
 from model.architectures.base import Transformer
 from tests.model.adopted.families import FAMILIES, HYBRIDS, UNEVEN, build
-from tests.model.builders import every_trace, tiny_model
+from tests.model.builders import every_trace, randomise, tiny_model
 
 NOT_FOUND = {"falcon_h1", "gemma4"}  # their blocks add more than attention and a feed-forward
 
@@ -43,6 +44,14 @@ def test_parts_of_any_family_stand_in_their_order(family: str) -> None:
     (last,) = (part for part in inside if part.kind == "feed_forward")
     assert (last.reads, last.width) == (reads, width)
     assert column.before[0].detail == ("× 4.899" if family == "gemma3" else "")  # √24
+
+
+def test_weights_of_no_known_step_are_named_by_their_modules() -> None:
+    pooled = hf.BertModel._from_config(build("bert").config, attn_implementation="eager").eval()
+    (column,) = anatomy(adopt(randomise(pooled, seed=1)), (7,))
+    named = {part.detail: part.n_parameters for part in column.parts if part.kind == "other"}
+    pooler = 24 * 24 + 24
+    assert named == {"embeddings.token_type_embeddings": 2 * 24, "pooler.dense": pooler}
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])

@@ -45,8 +45,9 @@ def test_every_symbol_of_every_formula_has_a_row() -> None:
     missing = [(key, x) for key, pages in used().items() for x in pages if not meanings(key, x)]
     assert missing == []
     assert not meanings(r"\Xi", "Attention")
-    assert not meanings("T", "Attention")
-    assert meanings("T", "Tokens") != meanings("T", "Next token")
+    assert meanings("T", "Tokens") == meanings("T", "Next token")
+    assert not meanings("R", "Attention")
+    assert meanings("R", "Masks") != meanings("R", "Positional encoding")
 
 
 def test_every_row_is_of_a_formula_and_of_pages_there_are() -> None:
@@ -54,7 +55,7 @@ def test_every_row_is_of_a_formula_and_of_pages_there_are() -> None:
     known = {(x.plain, page) for x in table() for page in used().get(x.key, ())}
     # Symbols of the column of shapes; then those of formulas that have numbers in them.
     expected = {("T_q", "Attention"), ("T_k", "Attention"), ("T_s", "Translation")}
-    expected |= {(name, "Translation") for name in "qksw"}
+    expected |= {(name, "Translation") for name in ("q", "k", "s", "alpha")}
     expected |= {(name, "Logit lens") for name in ("ell", "rank", "H")}
     expected |= {(name, "Embeddings and similarity") for name in "xy"}
     assert set(found) - known == expected
@@ -133,7 +134,7 @@ def test_shapes_are_of_the_model_that_runs(model: str) -> None:
 def test_one_group_is_shown_and_words_are_found_in_all() -> None:
     app = open_page("Notation", sentence=TOM)
     assert len(_rows(app)) == len({x.means for x in table() if x.group == "Sizes"}) < 30
-    assert any("[Why √d?](?page=Why+%E2%88%9Ad%3F)" in row[-1] for row in _rows(app).values())
+    assert any("[Cost](?page=Cost)" in row[-1] for row in _rows(app).values())
     found = list(_rows(chosen(app, notation="signs", notation_words="d_MODEL residual")))
     assert found[0] == "width of the residual stream"
     nothing = chosen(app, notation_words="<b>nothing</b>")

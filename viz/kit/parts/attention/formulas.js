@@ -67,7 +67,7 @@ export const TERMS = [
   },
   {
     step: "biased",
-    symbols: () => [sign("+"), sub("b", "ij")],
+    symbols: () => [sign("+"), sub("B", "ij")],
     number: ({ head, query, key }) => added(head.bias?.values[query * head.k.rows + key] ?? 0),
   },
   {
@@ -77,7 +77,7 @@ export const TERMS = [
   },
   {
     step: "masked",
-    symbols: () => [sign("+"), sub("m", "ij")],
+    symbols: () => [sign("+"), sub("M", "ij")],
     number: ({ head, query, key }) => (head.mask.values[query * head.k.rows + key] ? "+ 0" : "− ∞"),
   },
   {
@@ -87,7 +87,7 @@ export const TERMS = [
   },
   {
     step: "weights",
-    symbols: ({ steps }) => [...(steps.masked ? [sign(")"), sign("=")] : []), sub("p", "ij")],
+    symbols: ({ steps }) => [...(steps.masked ? [sign(")"), sign("=")] : []), sub("α", "ij")],
     number: (cell) => {
       const before = cell.steps.masked ? `${normaliser(cell)}) ` : "";
       return before + equals(valueOf(cell, "weights"));
@@ -97,7 +97,7 @@ export const TERMS = [
     step: "output",
     symbols: () => [
       ...[sub("z", "id"), sign("="), math("munder", null, sign("∑"), letter("j"))],
-      ...[sub("p", "ij"), sub("v", "jd")],
+      ...[sub("α", "ij"), sub("v", "jd")],
     ],
     number: shareOfOutput,
   },
