@@ -59,7 +59,6 @@ CHARTS = {
     "Attention by hand": [],
     "Why √d?": ["variances"],
     "Multi-head attention": ["alike-looks", "alike-writes"],
-    "Why the residual?": ["depth-first"],
     "Transformer block": ["block-steps", "block-lengths"],
     "Order": ["order-open"],
     "Cheaper attention": ["cheaper-exact", "cheaper-way"],

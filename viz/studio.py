@@ -18,7 +18,6 @@ from viz.pages.lessons import (
     notation,
     order,
     recurrence,
-    residual,
     root,
     scaling,
     several_heads,
@@ -45,7 +44,6 @@ MORE = tuple(
     module.PAGE
     for module in (
         order,
-        residual,
         kernels,
         recurrence,
         cheaper,

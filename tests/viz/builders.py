@@ -43,7 +43,6 @@ PAGES = (
     "Positional encoding",
     "Transformer block",
     "Order",
-    "Why the residual?",
     "Kernels",
     "Recurrence",
     "Cheaper attention",

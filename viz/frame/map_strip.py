@@ -26,7 +26,7 @@ ABOUT = {
         *("Kernels", "Cheaper attention", "KV cache", "Explanation"),
     ),
     "stream": (
-        *("Transformer block", "Why the residual?", "Logit lens"),
+        *("Transformer block", "Logit lens"),
         *("Circuit", "Contributions", "Ablation", "Patching"),
     ),
     "end": ("Next token", "Masked language model", "Translation", "Vision", "Beam search"),

@@ -304,13 +304,12 @@ VECTORS = together(
 )
 NEAR_COUNT = Number("near_count", "Nearest", 10, 3, 30, page="Embeddings and similarity")
 
-# --- Transformer block, Why the residual?, Cheaper attention, Order ----------------------------
+# --- Transformer block, Cheaper attention, Order -------------------------------------------------
 
 COLOURS = {"own": "each step its own", "one": "one scale"}
 BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
 NORMS = {"attn": "attention", "ffn": "the MLP"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
-DEPTH = Choice[int]("depth", "Blocks", 48, (2, 4, 8, 16, 32, 48), page="Why the residual?")
 CHEAPER_WAYS = {
     "window": "window",
     "global": "window + global",

@@ -87,7 +87,6 @@ PLACES = [
     Place("Why √d?", {"root_d": 512}, {"scene": "query"}),
     Place("Transformer block", {"block_norm": "ffn"}, {"sentence": TOM, "scene": "norms"}),
     Place("Transformer block", {"block_colour": "one"}, {"sentence": TOM}),
-    Place("Why the residual?", {"depth": 16}, {"scene": "layers"}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_rank": 5}),
     Place("Order", {"order_text": "a dog and a cat"}),
     Place("Notation", {"notation": "stream", "notation_words": "d_model"}),

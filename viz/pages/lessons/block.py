@@ -17,10 +17,11 @@ from viz.frame.said import Word
 from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, TOKEN
 from viz.frame.view import View
 from viz.labels import token_labels
+from viz.pages.lessons import residual
+from viz.pages.lessons.residual import PLACEMENTS
 from viz.runs.blocks import inside as run_inside
 
 ALLOWED = 1e-5
-PLACEMENTS = {"pre": "pre-norm", "post": "post-norm", "": "neither"}
 KINDS = {"layer": "LayerNorm", "rms": "RMSNorm", "batch": "BatchNorm"}
 FUNCTIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU, tanh", "swiglu": "SiLU"}
 
@@ -181,8 +182,15 @@ PAGE = Page(
     "What does a layer do besides attention?",
     needs=("decoder", "blocks"),
     checks=_checks,
-    scenes={"steps": _steps, "blocks": _blocks, "norms": _norms, "neurons": _neurons},
-    wide=("steps", "norms", "neurons"),
+    scenes={
+        "steps": _steps,
+        "blocks": _blocks,
+        "norms": _norms,
+        "neurons": _neurons,
+        "gradients": residual.gradients,
+    },
+    wide=("steps", "norms", "neurons", "gradients"),
+    needs_two=("gradients",),
     source=(
         "model.blocks.Block",
         "model.norms.layer_norm",
@@ -190,5 +198,6 @@ PAGE = Page(
         "model.analysis.block.batch_norm",
         "model.feedforward.FeedForward",
         "model.analysis.block.run_inside",
+        *residual.SOURCE,
     ),
 )
