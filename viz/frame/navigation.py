@@ -4,9 +4,10 @@ Which page is open is a query parameter like all else in the URL. With a path fo
 Streamlit's browser code would first look for its server below that path and log errors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
@@ -27,12 +28,24 @@ from viz.frame import (
 )
 from viz.frame.notices import guarded
 from viz.frame.page import Page
-from viz.frame.settings import PAGE, PRESENT, SCENE
+from viz.frame.settings import PAGE, PRESENT, SCENE, SETTINGS
 from viz.frame.shipped import called
 from viz.frame.view import View
 from viz.runs.checking import figures_first
 
 DRAWN = "page-and-model-that-were-drawn"
+# Where addresses of before lead today, by title and scene; "" is the first scene and any other.
+MOVED: Mapping[str, Mapping[str, str]] = {
+    "Why √d?": {
+        "": "page=Attention by hand&scene=variance",
+        **{
+            x: f"page=Attention by hand&scene={x}"
+            for x in ("query", "largest", "gradient", "model")
+        },
+    },
+    "Scaling": {"fit": "page=Scaling&scene=own"},
+    "Multi-head attention": {"cuts": "page=Multi-head attention&scene=apart"},
+}
 
 
 @runs.at_one_look()
@@ -41,6 +54,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
 
     A track without entries has the lessons.
     """
+    _follow_moved()
     by_title = {page.title: page for page in pages}
     title = state.value(PAGE.given(options=list(by_title), default=next(iter(by_title))))
     tours.know(pages)
@@ -57,6 +71,13 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     with first:
         address.write(title)
         tours.bring_into_sight(title)
+
+
+def _follow_moved() -> None:
+    """Open what the address of a page or a scene leads to that stands elsewhere today."""
+    scenes = MOVED.get(str(state.asked(PAGE)), {})
+    to = scenes.get(str(state.asked(SCENE) or ""), scenes.get("", ""))
+    state.put(*((SETTINGS[name], raw) for name, raw in parse_qsl(to)))
 
 
 def _draw(page: Page, pages: Sequence[Page]) -> None:

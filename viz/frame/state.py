@@ -167,9 +167,14 @@ def settle_quietly(setting: Setting) -> None:
             values[setting.name], _ = setting.nearest(values[setting.name])
 
 
+def asked(setting: Setting) -> object:
+    """What a setting has in this session, else in the address; None where neither says anything."""
+    return st.session_state.get(setting.name, visit().address.get(setting.name))
+
+
 def drop(setting: Setting) -> bool:
     """Bring a setting back to its default; True where it was anything else."""
-    raw = st.session_state.get(setting.name, visit().address.get(setting.name))
+    raw = asked(setting)
     put((setting, setting.default))
     return raw not in (None, setting.default, setting.text(setting.default))
 

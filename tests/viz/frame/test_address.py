@@ -1,11 +1,12 @@
 """Protects the address: what it says is shown or mended, and it says what is shown."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
 from tests.viz.apps import control, go, lines, open_page, query_of
-from viz.frame import state
+from viz.frame import navigation, state
 from viz.frame.examples import examples
 
 EXAMPLE = examples()[0]
@@ -63,6 +64,24 @@ def test_a_setting_of_another_page_in_the_address_waits_for_its_page() -> None:
     assert "scheme" not in query_of(app)
     go(app, "Next token")
     assert control(app, "full") == "slide"
+
+
+@pytest.mark.parametrize(
+    ("title", "scene"),
+    [
+        (title, scene)
+        for title, scenes in navigation.MOVED.items()
+        for scene in (*scenes, *(["gone"] if "" in scenes else ()))
+    ],
+)
+def test_an_old_address_leads_where_its_figure_stands_today(title: str, scene: str) -> None:
+    old = {"scene": scene} if scene else {}
+    app = open_page(title, sentence="Tom ran.", **old)
+    assert lines(app, "note") + lines(app, "error") == []
+    scenes = navigation.MOVED[title]
+    wanted = dict(parse_qsl(scenes.get(scene, scenes.get(""))))
+    assert {name: str(control(app, name)) for name in wanted} == wanted
+    assert query_of(app)["page"] == [wanted.get("page", title)]
 
 
 def test_who_goes_on_before_back_was_drawn_leaves_a_step_for_each(
