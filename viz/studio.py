@@ -18,7 +18,6 @@ from viz.pages.lessons import (
     notation,
     order,
     recurrence,
-    root,
     scaling,
     several_heads,
     similarity,
@@ -28,7 +27,7 @@ from viz.pages.start import home
 
 # The lessons lead to these.
 LEARN = tuple(
-    module.PAGE for module in (similarity, by_hand, root, masks, several_heads, positions, block)
+    module.PAGE for module in (similarity, by_hand, masks, several_heads, positions, block)
 )
 INSPECT = (
     Destination((attention.PAGE, encoder.PAGE, translation.PAGE, vision.PAGE)),

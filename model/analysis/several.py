@@ -14,8 +14,6 @@ from model.architectures.base import Transformer
 from model.device import wide
 from model.trace import AttentionRecord, Site
 
-MOST_HEADS = 64
-
 
 class Weights(NamedTuple):
     """What a layer's heads go through, float64: W_V (H, Dh, D) and W_O (H, Dh, D) of each.
@@ -26,14 +24,6 @@ class Weights(NamedTuple):
 
     values: np.ndarray | None
     outputs: np.ndarray
-
-
-class Cut(NamedTuple):
-    """One layer's attention with so many heads: their width, and the weights of its matrices."""
-
-    n_heads: int
-    d_head: int
-    parameters: int
 
 
 @torch.inference_mode()
@@ -87,15 +77,3 @@ def most_alike(patterns: np.ndarray) -> tuple[int, int, int]:
     cosines = np.stack([np.triu(alike(layer), 1) for layer in patterns])
     layer, one, other = np.unravel_index(int(cosines.argmax()), cosines.shape)
     return int(layer), int(one), int(other)
-
-
-def cuts(d_model: int, n_heads: int, d_head: int, *, in_pairs: bool) -> list[Cut]:
-    """The same width of all heads cut into 1, 2, 4, 8, … heads, and into as many as there are.
-
-    Each with keys and values of its own. Counted are W_Q, W_K, W_V and W_O, D by H · Dh each.
-    in_pairs: whether positions rotate pairs of numbers, which heads of odd width do not have.
-    """
-    width = n_heads * d_head
-    wanted = {2**power for power in range(MOST_HEADS.bit_length())} | {n_heads}
-    possible = (Cut(n, width // n, 4 * d_model * width) for n in sorted(wanted) if width % n == 0)
-    return [cut for cut in possible if not (in_pairs and cut.d_head % 2)]

@@ -60,8 +60,11 @@ def token_table(model: Transformer) -> np.ndarray:
     return weight.detach().cpu().float().numpy()
 
 
-def nearest(table: np.ndarray, token: int, k: int, by: By) -> Nearest:
-    """The k rows most alike to a token's own, which is one of them. table: (V, D)."""
+def nearest(table: np.ndarray, among: np.ndarray, token: int, k: int, by: By) -> Nearest:
+    """The k rows most alike to a token's own, which is one of them. table: (V, D).
+
+    among: (V,), True for the tokens that the others are taken from.
+    """
     asked = table[token].astype(np.float64)
     lengths, values = np.empty(len(table)), np.empty(len(table))
     for first in range(0, len(table), AT_ONCE):
@@ -71,5 +74,6 @@ def nearest(table: np.ndarray, token: int, k: int, by: By) -> Nearest:
     if by == "cosine":
         sizes = lengths * lengths[token]
         values = np.divide(values, sizes, out=np.zeros_like(values), where=sizes > 0)
-    ids = np.argsort(-np.round(values, DECIMALS), kind="stable")[:k]
+    ids = np.argsort(-np.round(values, DECIMALS), kind="stable")
+    ids = ids[among[ids] | (ids == token)][:k]
     return Nearest(ids, values[ids], lengths[ids])

@@ -37,7 +37,6 @@ PAGES = (
     "Lab",
     "Embeddings and similarity",
     "Attention by hand",
-    "Why √d?",
     "Masks",
     "Multi-head attention",
     "Positional encoding",

@@ -207,3 +207,18 @@ def test_of_few_whole_numbers_each_has_its_tick_and_of_many_some() -> None:
         for mark in (Bars(np.ones(n), at=range(n)), Line(range(n), np.ones(n)))
     ]
     assert [axis.get("dtick") for axis in axes] == [1, 1, None, None]
+    late = Chart(
+        "", Axis("step", kind="whole", from_zero=True), Axis("y"), [Line([25, 26], [1, 2])]
+    )
+    assert "dtick" not in figure(late, LIGHT)["layout"]["xaxis"], "its axis begins at 0"
+
+
+def test_a_legend_below_has_its_lines_on_a_phone_whatever_the_height_of_the_chart() -> None:
+    bars = [Bars(np.ones(2), f"a part with a long name, {i}", is_stacked=True) for i in range(7)]
+    y = Axis("", names=["one", "two"])
+    drawn = [
+        figure(Chart("", Axis("share"), y, bars[:n], height=200), LIGHT)["layout"] for n in (1, 7)
+    ]
+    plots = [x["height"] - x["margin"]["t"] - x["margin"]["b"] for x in drawn]
+    assert plots[0] == plots[1], "the axes keep their height"
+    assert drawn[1]["margin"]["b"] - drawn[0]["margin"]["b"] > 7 * 19  # pixels of a line

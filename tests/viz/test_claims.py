@@ -106,7 +106,8 @@ def test_neighbours_of_red_are_colours() -> None:
     step_with("Of the story writer’s “red”, the nine nearest are all colours")
     table, tokenizer = stories().model.state_dict()["embed.weight"].numpy(), stories().tokenizer
     (red,) = tokenizer.encode("red")
-    found = [tokenizer.name(i).strip() for i in nearest(table, red, 10, "cosine").ids]
+    every = np.ones(len(table), bool)
+    found = [tokenizer.name(i).strip() for i in nearest(table, every, red, 10, "cosine").ids]
     colours = {"blue", "green", "white", "yellow", "pink", "brown", "black", "purple", "gray"}
     assert set(found) == {"red", *colours}
 

@@ -44,9 +44,10 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     lines = [line for line in chart.of(Line) if line.in_legend]
     names = [mark.name for mark in (*lines, *bars) if mark.name]
     has_top = cells is not None or any(line.shades for line in lines)  # room for a colour bar
-    legend, below, above = legend_room(names)
+    left = rows_room(drawing.y and drawing.y.shown)
+    legend, below, above = legend_room(names, left)
     margin = {
-        "l": rows_room(drawing.y and drawing.y.shown),
+        "l": left,
         "b": drawing.below + below,
         "t": BAR_TOP if has_top else above,
     }
@@ -54,7 +55,7 @@ def figure(chart: Chart | Row, colors: Palette) -> Entries:
     layout: Entries = {
         "template": _template(colors),
         "title": {"text": escape(chart.title)},
-        "height": chart.height or drawing.height + below,
+        "height": drawing.height + below,
         "margin": margin,
         "xaxis": _x_axis(drawing),
         "yaxis": _y_axis(drawing),
@@ -165,7 +166,9 @@ def _span(chart: Chart, axis: Axis, values: np.ndarray) -> float:
     if chart.cells is not None:
         return chart.cells.values.shape[1 if axis is chart.x else 0]
     finite = values[np.isfinite(values)]
-    return float(np.ptp(finite)) if len(finite) else math.inf
+    if not len(finite):
+        return math.inf
+    return float(np.ptp([*finite, 0] if axis.from_zero else finite))
 
 
 def _values(chart: Chart, side: str) -> np.ndarray:

@@ -12,7 +12,7 @@ TITLE = 42  # an axis title with the space around it
 NUMBERS = 30  # tick labels that are numbers
 MOST = 220  # pixels; longer labels are rare and may be cut
 ENTRY, LEGEND_LINE = 46, 22  # pixels of a legend's entry beside its words, and of a line of it
-LEGEND_WIDE = 300  # pixels of a legend below a figure on a phone
+PHONE = 340  # pixels of a figure on a phone
 BESIDE_TITLE = 320  # pixels a legend may take beside a title
 
 
@@ -28,20 +28,23 @@ def columns_room(names: Sequence[str] | None, tilt: float) -> int:
     return round(TITLE + 16 + widest(names) * math.sin(math.radians(tilt)))
 
 
-def legend_room(names: Sequence[str]) -> tuple[dict[str, Any], int, int]:
+def legend_room(names: Sequence[str], left: int) -> tuple[dict[str, Any], int, int]:
     """Where a legend stands, and the pixels it takes below and, with the title, above the axes.
 
-    Beside the title where it is short, else below, where it takes as many lines as it needs.
+    Beside the title where it is short, else below, where it takes as many lines as it needs on a
+    phone: Plotly gives it the width of the axes, `left` pixels less than the figure's, and, where
+    all do not fit in one line, each the width of the widest.
     """
     place: dict[str, Any] = {"traceorder": "normal"}  # Plotly turns that of stacked bars around
     if len(names) < 2:
         return {}, 0, 44
-    wide = sum(label_width(name) + ENTRY for name in names)
-    if wide <= BESIDE_TITLE:
+    wide = [label_width(name) + ENTRY for name in names]
+    if sum(wide) <= BESIDE_TITLE:
         return place, 0, 84
     place |= {"orientation": "h", "x": 0, "xanchor": "left", "y": 0, "yref": "container",
               "yanchor": "bottom"}  # fmt: skip
-    return place, 12 + LEGEND_LINE * math.ceil(wide / LEGEND_WIDE), 44
+    in_line = max(1, int((PHONE - left) // max(wide)))
+    return place, 12 + LEGEND_LINE * math.ceil(len(names) / in_line), 44
 
 
 def widest(labels: Sequence[str]) -> float:

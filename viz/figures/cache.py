@@ -14,10 +14,10 @@ from viz.charts.chart import (
     Pen,
     Rule,
     from_zero,
-    numbered,
     tokens,
 )
 
+MOST_LAYERS = 8
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 RAISED = str.maketrans("0123456789.-", "⁰¹²³⁴⁵⁶⁷⁸⁹·⁻")
 TICKS = [digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5)]
@@ -37,9 +37,12 @@ def cache_map(
 ) -> Chart:
     """Length of each token's key or value in each layer, (L, T); what is not cached is hatched.
 
-    Colours keep their meaning while the cache fills. A line marks the end of the prefill, a frame
-    the tokens that the last step brought.
+    Of many layers some are drawn, from the first to the last. Colours keep their meaning while the
+    cache fills. A line marks the end of the prefill, a frame the tokens that the last step brought.
     """
+    layers = np.unique(np.linspace(0, len(lengths) - 1, MOST_LAYERS).round().astype(int))
+    title = title if len(layers) == len(lengths) else f"{title}, {len(layers)} of its layers"
+    lengths = lengths[layers]
     n_layers, n_tokens = lengths.shape
     empty = np.broadcast_to(np.arange(n_tokens) >= n_cached, lengths.shape)
     cells = Cells(lengths, from_zero("length", lengths), Hidden(empty, "empty: not computed yet"))
@@ -49,7 +52,9 @@ def cache_map(
     words = "prefill ends" if is_left else "decoding starts here"
     ends = [Rule("x", n_prefill - 0.5, words, ("left" if is_left else "right", "above"))]
     marks = [cells, *(ends if n_prefill < n_tokens else []), *brought]
-    return Chart(title, tokens("token", text), numbered("layer", "L", n_layers), marks)
+    return Chart(
+        title, tokens("token", text), Axis("layer", names=[f"L{i}" for i in layers]), marks
+    )
 
 
 def timing_lines(

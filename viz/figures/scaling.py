@@ -1,4 +1,4 @@
-"""Charts of the lesson on scaling: the best sizes, equal compute, our own runs and their logs."""
+"""Charts of the lesson on scaling: the best sizes, equal compute, our own runs."""
 
 from collections.abc import Mapping, Sequence
 
@@ -75,20 +75,10 @@ def own_runs(
     own, ink = f"fit at the size of {name}", len(sizes)
     fits_beside = Line(grid, law, own, _thin(ink, "dot"), in_legend=False)
     star = Line([at], [loss], f"{name}, not fitted", Pen(ink, None, symbol="star", size=13))
-    title = "Held-out loss, measured (points) and fitted (lines)"
+    title = "Loss on held-out text by tokens of training: measured (points), fitted (lines)"
     marks = [*fits, *points, fits_beside, star]
     return Chart(title, _counted("tokens of training"), LOSS, marks)
 
 
 def _thin(ink: int, dash: str = "solid") -> Pen:
     return Pen(ink, dash, THIN, symbol=None)
-
-
-def training_curves(curves: Sequence[tuple[str, int, np.ndarray]]) -> Chart:
-    """Loss in training by tokens: a name, the number of its colour, and (2, lines) of each run."""
-    lines = [
-        Line(curve[0], curve[1], name, _thin(number), in_legend=False)  # the legend is beside it
-        for name, number, curve in curves
-    ]
-    title = "Loss in training, every run with a schedule of its own"
-    return Chart(title, _counted("tokens so far"), LOSS, lines)

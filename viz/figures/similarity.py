@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from viz.charts.chart import GUIDE, Axis, Bars, Chart, Line, Pen
 from viz.charts.figure import figure
+from viz.digits import digits
 from viz.labels import NO_SPACE, told_apart, visible
 from viz.theme import Palette
 
@@ -92,4 +93,5 @@ def nearest_bars(
     more = {"id": list(map(str, ids)), "length": lengths}
     inks = ["muted" if i == token else 0 for i in ids]
     bars = Bars(values, ink=inks, is_written=True, more=more)
-    return Chart(title, Axis(name), Axis("token", names=labels), [bars])
+    named = [f"{x} ({digits(length, 1)})" for x, length in zip(labels, lengths, strict=True)]
+    return Chart(title, Axis(name), Axis("token (length)", names=named), [bars])

@@ -22,7 +22,7 @@ ABOUT = {
     "embed": ("Embeddings and similarity",),
     "positions": ("Positional encoding", "Order"),
     "layer": (
-        *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand", "Why √d?"),
+        *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand"),
         *("Kernels", "Cheaper attention", "KV cache", "Explanation"),
     ),
     "stream": (

@@ -37,6 +37,15 @@ DRAWN = "page-and-model-that-were-drawn"
 # Where addresses of before lead today, by title and scene; "" is the first scene and any other.
 MOVED: Mapping[str, Mapping[str, str]] = {
     "Why the residual?": {"": "page=Transformer block&scene=gradients"},
+    "Why √d?": {
+        "": "page=Attention by hand&scene=variance",
+        **{
+            x: f"page=Attention by hand&scene={x}"
+            for x in ("query", "largest", "gradient", "model")
+        },
+    },
+    "Scaling": {"fit": "page=Scaling&scene=own"},
+    "Multi-head attention": {"cuts": "page=Multi-head attention&scene=apart"},
 }
 
 

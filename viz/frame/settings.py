@@ -262,7 +262,7 @@ TARGET = Text("target", "German", "", page="Translation", follows=True)
 WAY = Choice[str]("way", "Whose attention", "head", page="Vision")
 SHUFFLE = Number("shuffle", "Another order", 1, 1, 50, 1, page="Vision")
 
-# --- Attention by hand: all are chosen in the instrument ---------------------------------------
+# --- Attention by hand: what begins with hand_ is chosen in the instrument ---------------------
 
 BY_HAND = "1,0;0,1|1,0;0,1|1,0;0,1|"
 HAND_CELLS = Text("hand_cells", "Q, K, V and W_O", BY_HAND, page="Attention by hand")
@@ -271,10 +271,11 @@ HAND_MASKING = Choice[str]("hand_masking", "Masking", "none", page="Attention by
 HAND_VALID = Number("hand_valid", "Valid keys", 2, 0, 6, page="Attention by hand")
 HAND_SCALED = Flag("hand_scaled", "Divided by √d", True, page="Attention by hand")
 
-# --- Why √d?, Kernels, Embeddings and similarity -----------------------------------------------
-
 DIMENSIONS_DRAWN = tuple(2**power for power in range(13))
-ROOT_DIMENSION = Choice[int]("root_d", "d", 64, DIMENSIONS_DRAWN, page="Why √d?")
+ROOT_DIMENSION = Choice[int]("root_d", "d", 64, DIMENSIONS_DRAWN, page="Attention by hand")
+
+# --- Kernels, Embeddings and similarity --------------------------------------------------------
+
 KERNELS = {
     "gaussian": "Gaussian",
     "boxcar": "boxcar",
@@ -325,6 +326,7 @@ ORDER_TEXT = Text("order_text", "Words", "dog bites man", page="Order")
 # --- Notation, Recurrence, Scaling -------------------------------------------------------------
 
 GROUPS = {
+    "model": "of the model",
     "sizes": "Sizes",
     "indices": "Indices",
     "stream": "Stream",
@@ -337,6 +339,7 @@ GROUPS = {
     "all": "all",
 }
 NOTATION_GROUP = named("notation", "Group", GROUPS, "Notation")
+NOTATION_FORMULAS = Choice[str]("notation_formulas", "Formulas", "none", page="Notation")
 NOTATION_WORDS = Text("notation_words", "Find", "", page="Notation")
 ROW_TASK = named("row_task", "Task", {"reverse": "reverse", "copy": "copy"}, "Recurrence")
 COUNTED = {"rows": "whole rows", "letters": "single letters"}

@@ -136,11 +136,16 @@ def escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", text)
 
 
-def draw(columns: Mapping[str, Sequence[str]], listed: Sequence[Symbol]) -> None:
-    """A table of symbols, what they mean, and further columns in Markdown, by their names."""
+def draw(
+    columns: Mapping[str, Sequence[str]], listed: Sequence[Symbol], *, is_brief: bool = False
+) -> None:
+    """A table of symbols, what they mean, and further columns in Markdown, by their names.
+
+    One that is brief stands in two halves beside each other where there is room.
+    """
     symbols, means = ([f"${x.latex}$" for x in listed], [escaped(x.means) for x in listed])
     rows = zip(symbols, means, *columns.values(), strict=True)
     head = ["symbol", "means", *columns]
     lines = [head, ["---"] * len(head), *rows]
-    with st.container(key="symbols"):
+    with st.container(key="symbols-brief" if is_brief else "symbols"):
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))

@@ -24,7 +24,7 @@ from viz.live import component
 
 PAGES = "pages-and-their-scenes"
 NOT_FINITE = digits(math.nan)
-LEAVE = '<a href="?" data-with="tour=&amp;step=" class="hl-step">Leave the lesson</a>'
+LEAVE = '<a href="?" data-with="tour=&amp;step=" class="hl-step" title="Leave the lesson">Leave</a>'
 Known = Mapping[str, Said]  # numbers of a figure that are there
 _NAMED = re.compile(r"\{([^{}]*)\}")  # a number of the figure in the words of a step
 # Where the window is too small for sentences and place at once; the browser scrolls.

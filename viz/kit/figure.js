@@ -150,7 +150,12 @@ function cells({ rows, columns, values }, change) {
  */
 function colorBar({ name, low, high, signed }, palette, length, below) {
   const isRoot = !signed && palette.small_weights;
-  const shown = isRoot ? ROOT_TICKS : [low, (low + high) / 2, high];
+  const shown = isRoot ? ROOT_TICKS.filter(hasRoom) : [low, (low + high) / 2, high];
+  /** @param {number} tick */
+  function hasRoom(tick) {
+    const wide = LETTER * (String(tick).length + 2);
+    return !tick || wide / 2 <= weightShare(tick, palette) * length;
+  }
   return {
     title: {
       text: signed ? name : weightLegend(palette),

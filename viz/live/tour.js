@@ -91,27 +91,32 @@ function positionOf(place) {
 }
 
 /**
- * From the top of the page no further than needed: what is too large for the room begins at its top.
+ * From the top of the page no further than needed: of what is too large for the room its top is in
+ * sight, with the name of what it belongs to. The page's name is in sight as a whole, or not at all.
  *
  * @param {Element} place
  */
 function scrollTo(place) {
   const page = document.querySelector('[data-testid="stMain"]');
   if (!page) return;
-  const box = place.getBoundingClientRect();
-  const above = box.top + page.scrollTop - topOf(page) - SPARE_PX;
-  const below = box.bottom + page.scrollTop - bottomOf(page) + SPARE_PX;
-  const top = Math.max(0, Math.min(above, below));
+  const whole = place.closest(".hl-instrument") ?? place;
+  const name = document.querySelector(".st-key-heading") ?? page;
+  const [first, last] = [topOf(page), bottomOf(page)].map((edge) => edge - page.scrollTop);
+  const above = whole.getBoundingClientRect().top - first - SPARE_PX;
+  const below = place.getBoundingClientRect().bottom - last + SPARE_PX;
+  const wanted = Math.min(above, below);
+  const top = wanted > 0 ? Math.max(wanted, name.getBoundingClientRect().bottom - first) : 0;
   page.scrollTo({ top, behavior: motion() });
 }
 
 /**
- * Where the room for figures begins: below the bar, where that stays in sight.
+ * Where the room for figures begins: below the bar, where that stays in sight. Until something is
+ * scrolled it stands a little lower than it will.
  *
  * @param {Element} page
  */
 function topOf(page) {
-  return stuck(".st-key-bar")?.bottom ?? page.getBoundingClientRect().top;
+  return page.getBoundingClientRect().top + (stuck(".st-key-bar")?.height ?? 0);
 }
 
 /**

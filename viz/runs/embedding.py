@@ -1,5 +1,7 @@
 """The token embedding of a model, for what compares its rows."""
 
+import re
+
 import numpy as np
 import streamlit as st
 
@@ -9,11 +11,25 @@ from viz import runs
 from viz.figures.similarity import token_names
 from viz.runs.kept import kept
 
+BYTE = re.compile(r"\\x[0-9a-f]{2}")  # how a token is called that is a byte of a character
+
 
 @kept
 def table(handle: ModelHandle) -> np.ndarray:
     """The rows of all tokens, (V, D); ValueError where the model has no vocabulary."""
     return token_table(runs.runnable(handle).model)
+
+
+@kept
+def readable(handle: ModelHandle) -> np.ndarray:
+    """Which tokens are text that can be read, (V,): no special token, no byte, no control sign."""
+    texts, special = runs.vocabulary(handle), runs.runnable(handle).special_ids
+    return np.array(
+        [
+            i not in special and text.isprintable() and not BYTE.fullmatch(text)
+            for i, text in enumerate(texts)
+        ]
+    )
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

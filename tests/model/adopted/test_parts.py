@@ -142,4 +142,5 @@ def test_the_nearest_rows_are_those_of_its_own_table(family: str) -> None:
     weight = model.inner.get_input_embeddings().weight
     np.testing.assert_array_equal(token_table(model), weight.numpy())
     wanted = torch.cosine_similarity(weight[4], weight, dim=-1).argsort(descending=True)
-    assert nearest(token_table(model), 4, 9, "cosine").ids.tolist() == wanted[:9].tolist()
+    found = nearest(token_table(model), np.ones(len(weight), bool), 4, 9, "cosine")
+    assert found.ids.tolist() == wanted[:9].tolist()

@@ -30,9 +30,14 @@ def test_two_vectors_are_compared() -> None:
 def test_nearest_by_cosine_and_by_product_are_other_ones() -> None:
     """Row 1 points almost as row 0 does; row 2 is long; rows 3 and 4 are the same."""
     table = np.array([[1.0, 0.0], [0.9, 0.1], [5.0, 5.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
-    by_cosine, by_product = nearest(table, 0, 4, "cosine"), nearest(table, 0, 2, "product")
+    every, without_2 = np.ones(6, bool), np.arange(6) != 2
+    by_cosine, by_product = (
+        nearest(table, every, 0, k, by) for k, by in ((4, "cosine"), (2, "product"))
+    )
     assert by_cosine.ids.tolist() == [0, 1, 2, 3], "of equal ones the first"
     assert by_cosine.values == pytest.approx([1, 0.9 / math.hypot(0.9, 0.1), math.sqrt(0.5), 0])
     assert by_product.ids.tolist() == [2, 0], "another may be more like it than it is itself"
     assert by_product.values.tolist() == [5, 1]
     assert by_product.lengths == pytest.approx([math.hypot(5, 5), 1])
+    assert nearest(table, without_2, 0, 2, "product").ids.tolist() == [0, 1]
+    assert nearest(table, without_2, 2, 2, "product").ids.tolist() == [2, 0], "itself is there"

@@ -217,8 +217,6 @@ CASES = (
           [("small", np.array([2e5, 3e5]), line(2, 5), line(2, 5.1)),
            ("large", np.array([4e5, 5e5]), line(2, 4), line(2, 4.1))],
           ("stories", 7e5, 2.8, line(2, 2.9))),
-    shown(scaling.training_curves, [("32 × 2", 0, np.array([[1e3, 2e3], [8.0, 6.5]])),
-                                    ("64 × 3", 1, np.array([[1e3, 3e3], [7.0, 5.5]]))]),
     shown(lab.schedule, np.array([1, 2, 4]), line(3, 0.2, 0.1), {"a": 0.02, "b": 0.005}),
     shown(lab.curves, "T", Axis("loss", "nats"),
           [lab.Curve(0, "one", "held out", [10, 20, 30], line(3, 4).tolist()),

@@ -20,22 +20,22 @@ from viz.pages.lessons import root
 
 
 def keys(**query: str) -> list[str]:
-    """The charts of Why √d? at an address."""
-    return [chart["key"] for chart in charts(open_page("Why √d?", sentence=TOM, **query))]
+    """The charts of Scaling at an address."""
+    return [chart["key"] for chart in charts(open_page("Scaling", sentence=TOM, **query))]
 
 
 def test_a_link_opens_one_scene_and_one_that_does_not_exist_the_first() -> None:
-    assert keys(scene="gradient") == ["root-gradient"]
-    assert keys() == keys(scene="no-such") == ["variances"]
-    said = lines(open_page("Why √d?", sentence=TOM, scene="no-such"), "note")
-    assert said == ["Figure no-such does not exist here; showing Products grow."]
+    assert keys(scene="equal") == ["scaling-equal"]
+    assert keys() == keys(scene="no-such") == ["scaling-own"]
+    said = lines(open_page("Scaling", sentence=TOM, scene="no-such"), "note")
+    assert said == ["Figure no-such does not exist here; showing Larger, and more text."]
 
 
 def test_another_page_begins_with_its_first_scene_and_the_address_of_one_without_has_none() -> None:
-    app = open_page("Why √d?", sentence=TOM, scene="model")
+    app = open_page("Kernels", sentence=TOM, scene="model")
     assert query_of(app)["scene"] == ["model"]
     go(app, "Scaling")
-    assert [chart["key"] for chart in charts(app)] == ["scaling-sizes"]
+    assert [chart["key"] for chart in charts(app)] == ["scaling-own"]
     go(app, "Tokens")
     assert "scene" not in query_of(app)
 
@@ -64,7 +64,7 @@ def test_without_its_lesson_a_page_still_shows_its_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tour_files, "FOLDER", tmp_path)
-    assert keys(scene="query") == ["one-row"]
+    assert keys(scene="equal") == ["scaling-equal"]
 
 
 def count(page: str, /, **query: str) -> str:
@@ -80,8 +80,8 @@ def count(page: str, /, **query: str) -> str:
 def test_a_page_counts_its_scenes_and_a_lesson_that_is_read_its_steps() -> None:
     heads = "Multi-head attention"
     at_third = count(heads, sentence=TOM, scene="split")
-    assert at_third == f"{heads} · 3 of 5 | scene=cuts | scene=written"
-    assert count(heads, sentence=TOM) == f"{heads} · 1 of 5 | scene=cuts"
+    assert at_third == f"{heads} · 3 of 5 | scene=alike | scene=written"
+    assert count(heads, sentence=TOM) == f"{heads} · 1 of 5 | scene=alike"
     assert count("Order", sentence=TOM, scene="running") == "Order · 3 of 3 | scene=masked"
     # Of another step of the lesson, and of a scene that it leaves out.
     page, read = "Positional encoding", {"sentence": TOM, "tour": "07-positions", "step": "2"}
@@ -114,7 +114,7 @@ def played(page: str, key: str, **query: str) -> list[dict]:
 
 
 def test_what_is_played_leads_to_what_is_shown() -> None:
-    weights = played("Why √d?", "one-row", scene="query", root_d="64")
+    weights = played("Attention by hand", "one-row", scene="query", root_d="64")
     titles = [picture["layout"]["title"]["text"] for picture in weights]
     assert titles == [f"One query’s weights at d = {2**power}" for power in range(7)]
     stream = played("Transformer block", "block-heights", scene="blocks")
@@ -146,7 +146,8 @@ def test_words_end_before_what_a_figure_could_not_work_out(
     value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(root, "digits", lambda *_: value)
-    assert lesson(open_page("Why √d?", sentence=TOM)) == "Why divide the scores at all? "
+    told = lesson(open_page("Attention by hand", sentence=TOM, scene="gradient"))
+    assert told.endswith("hardly any gradient comes back through softmax. ")
 
 
 def test_a_number_that_a_figure_does_not_have_is_one_line(
@@ -155,7 +156,7 @@ def test_a_number_that_a_figure_does_not_have_is_one_line(
     text = (FOLDER / "04-root.toml").read_text(encoding="utf-8")
     (tmp_path / "04-root.toml").write_text(text.replace("{at 64}", "{at 65}"), encoding="utf-8")
     monkeypatch.setattr(tour_files, "FOLDER", tmp_path)
-    app = open_page("Why √d?", sentence=TOM)
+    app = open_page("Attention by hand", sentence=TOM, scene="variance")
     (line,) = lines(app, "note")
     assert line == "Lesson 04-root, step 1: no number “at 65” here; there are at 64, at 4096."
-    assert lesson(app) == "Why divide the scores at all? "
+    assert lesson(app).endswith("variance 1 it has variance d. ")

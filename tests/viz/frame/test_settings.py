@@ -84,7 +84,7 @@ PLACES = [
           {"scene": "vectors"}),
     Place("Kernels", {"smoothing": "boxcar", "width": 0.25, "asked_at": 3.5}),
     Place("Kernels", {"house": (90, 20)}, {"scene": "houses"}),
-    Place("Why √d?", {"root_d": 512}, {"scene": "query"}),
+    Place("Attention by hand", {"root_d": 512}, {"scene": "query"}),
     Place("Transformer block", {"block_norm": "ffn"}, {"sentence": TOM, "scene": "norms"}),
     Place("Transformer block", {"block_colour": "one"}, {"sentence": TOM}),
     Place("Cheaper attention", {"cheaper": "low_rank", "kept_rank": 5}),
@@ -212,7 +212,8 @@ def test_what_was_chosen_on_one_page_stands_on_the_next() -> None:
     go(app, "Contributions")
     assert control(app, "metric") == "logit"
     assert not any("exist" in line for line in lines(app, "note"))
-    go(app, "Why √d?")
+    go(app, "Attention by hand")
+    chosen(app, scene="variance")
     assert control(app, "seed") == 7
 
 

@@ -30,8 +30,8 @@ BROKEN = {
     "no-page": (GOOD.replace("page=Masks", "page=Nowhere"), 10, "no page “Nowhere”"),
     "no-page-at-all": (GOOD.replace("page=Attention&", ""), 7, "no page"),
     "no-setting": (GOOD.replace("layer=1", "layered=1"), 7, "no setting “layered”"),
-    "no-scene": (GOOD.replace("Attention&layer=1", "Why+√d?&scene=moon"), 7,
-                 "step 1 has no scene “moon” of Why √d?; there are variance, query, largest"),
+    "no-scene": (GOOD.replace("Attention&layer=1", "Attention+by+hand&scene=moon"), 7,
+                 "step 1 has no scene “moon” of Attention by hand; there are hand, variance"),
     "no-place": (GOOD.replace('"map"', '"moon"'), 8, "no place “moon”"),
     "no-text": (GOOD.replace('text = "Look."\n', ""), 4, "step 1 has no text"),
     "not-text": (GOOD.replace('"Why?"', "3"), 9, "question must be text"),
@@ -39,7 +39,7 @@ BROKEN = {
 
 LESSONS = sorted(FOLDER.glob("*.toml"))
 FIRST_PAGES = [
-    "Tokens", "Embeddings and similarity", "Attention by hand", "Why √d?", "Masks",
+    "Tokens", "Embeddings and similarity", "Attention by hand", "Attention by hand", "Masks",
     "Multi-head attention", "Positional encoding", "Transformer block", "Next token",
     "Masked language model", "Lab",
 ]  # fmt: skip

@@ -97,8 +97,7 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
-    "Ablation", "Circuit", "Patching", "Positional encoding", "Masks", "Why √d?", "Order",
-    "Attention by hand",
+    "Ablation", "Circuit", "Patching", "Positional encoding", "Masks", "Order", "Attention by hand",
     "Contributions", "Explanation", "Embeddings and similarity", "Multi-head attention", "Diagram",
     "Cost", "Transformer block",
 )  # fmt: skip
@@ -238,7 +237,8 @@ def test_a_stage_that_a_head_does_not_have_is_a_line(
 
 
 AS_IT_RAN = {
-    "Cheaper attention": "cheaper-exact", "Why √d?": "root-as-it-is", "Kernels": "kernel-pattern"
+    "Cheaper attention": "cheaper-exact", "Attention by hand": "root-as-it-is",
+    "Kernels": "kernel-pattern",
 }  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def test_a_lesson_draws_the_weights_that_ran(model: str, page: str) -> None:
     drawn = numbers(chart(app, AS_IT_RAN[page]).data[0]["z"])
     np.testing.assert_allclose(drawn[record.mask], record.pattern[2][record.mask], atol=1e-6)
     assert {row["verdict"] for row in checks_shown(app)[0]} == {"passed"}
-    if page == "Why √d?":
+    if page == "Attention by hand":
         other = numbers(chart(app, "root-not-divided").data[0]["z"])
         expected = replace(record, scale=1.0).pattern_of(2)[record.mask]
         np.testing.assert_allclose(other[record.mask], expected, atol=1e-6)

@@ -1,7 +1,7 @@
 // Attention by hand: Q, K and V to change cell by cell, and every step redrawn at each key.
 
 import { weightColors } from "../colors.js";
-import { digits, fillOnce, html, wordsIn } from "../dom.js";
+import { digits, fillOnce, html, math, wordsIn } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
 import { cellAfter, within } from "../keyboard.js";
 import { cellOf, fillTable, numberTable, readTable } from "../marks/table.js";
@@ -52,15 +52,19 @@ export class ByHand extends Instrument {
   constructor(place) {
     super(place);
     const { root } = this;
-    this.controls = html("div", { class: "hl-hand-controls" });
+    this.example = html("div");
     this.about = html("p", { class: "hl-caption" });
+    this.controls = html("div", { class: "hl-hand-controls" });
+    const more = html("details", null, html("summary", null, "Sizes, mask, heads"), this.controls);
+    const choices = html("div", { class: "hl-hand-choices" }, this.example, this.about, more);
     this.fault = html("p", { class: "hl-hand-fault", role: "status" });
     this.given = rowOfTables("Given");
     this.steps = html("div", { class: "hl-hand-steps" });
     this.line = html("p", { class: "hl-hand-line", "aria-live": "polite" });
     const main = html("section", { class: "hl-main", "aria-label": "Attention by hand" });
-    main.append(this.given, this.fault, this.line, this.steps);
-    root.replaceChildren(this.controls, this.about, main);
+    const beside = html("div", { class: "hl-hand-beside" }, this.line, this.fault);
+    main.append(html("div", { class: "hl-hand-row" }, this.given, beside), this.steps);
+    root.replaceChildren(choices, main);
     for (const event of ["pointerover", "focusin"])
       this.lifetime.listen(root, event, ({ target }) => this.#look(target));
     this.lifetime.listen(root, "keydown", (event) => this.#move(event));
@@ -69,7 +73,7 @@ export class ByHand extends Instrument {
   /** @override */
   redraw() {
     this.#worked = workOut(this.settings);
-    showChoices(this.controls, this);
+    showChoices(this.example, this.controls, this);
     this.about.textContent =
       this.data.examples[exampleOf(this)]?.about ??
       "Numbers of your own: change any cell of Q, K and V.";
@@ -185,10 +189,17 @@ export class ByHand extends Instrument {
     const spot = { name, row, column };
     const [step, head] = name.split(".");
     const whose = n_heads > 1 && head ? `H${head}, ` : "";
+    const result = digits(m.values[row * m.columns + column], 3);
     this.line.replaceChildren(
       html("b", null, `${this.#titleOf(step)}: ${whose}row ${row + 1}, column ${column + 1}`),
-      ` ${lineOf(this.#worked, spot)} = `,
-      html("b", { "data-said": "" }, digits(m.values[row * m.columns + column], 3)),
+      " ",
+      math(
+        "math",
+        { displaystyle: "true" },
+        lineOf(this.#worked, spot),
+        math("mo", null, "="),
+        math("mn", null, result),
+      ),
     );
     for (const marked of this.root.querySelectorAll(".hl-marked"))
       marked.classList.remove("hl-marked");
@@ -214,7 +225,7 @@ export class ByHand extends Instrument {
   read() {
     const { about, fault, line, root } = this;
     const controls = Object.fromEntries(
-      Array.from(this.controls.querySelectorAll(".hl-field, .hl-toggle, fieldset"), (one) => [
+      Array.from(root.querySelectorAll(".hl-field, .hl-toggle, fieldset"), (one) => [
         one.querySelector("[aria-label]")?.ariaLabel ??
           one.querySelector("legend, span")?.textContent,
         one,

@@ -1,9 +1,11 @@
-"""Attention by hand: Q, K and V to change cell by cell, each step, and the same in the model."""
+"""Attention by hand: Q, K and V to change cell by cell, each step, why √d, a head of the model."""
 
 import tomllib
+from dataclasses import replace
 from functools import partial
 
 from model.analysis.heads import strongest_pair
+from model.analysis.saturation import sharpness
 from model.analysis.worked import Example, read_cells, work_out
 from viz.digits import digits
 from viz.figures.token_maps import pattern_map
@@ -17,6 +19,7 @@ from viz.kit.parts.by_hand import MASKING, Given, by_hand_part
 from viz.kit.wire import Settings
 from viz.labels import token_labels
 from viz.live import component
+from viz.pages.lessons import root
 
 PREFIX = "hand_"
 MASKED_HOW = HAND_MASKING.given(options=tuple(MASKING))
@@ -77,21 +80,37 @@ def _example(settings: Settings) -> Example:
 
 
 def _in_the_model(view: View) -> Numbers:
-    """The head above, and the score and the weight of its strongest pair."""
+    """The head above as it is, and with its scores not divided; its strongest pair."""
     record, head = view.record, view.head
-    query, key = strongest_pair(view.pattern)
-    chart = pattern_map(view.pattern, record.mask_of(head), view.tokens, view.head_name)
-    layout.show_chart(chart, key="hand-model")
+    undivided = replace(record, scale=1.0).pattern_of(head)
+    maps = {"as it is": view.pattern, "not divided": undivided}
+    layout.show_charts(
+        {
+            f"root-{name.replace(' ', '-')}": pattern_map(
+                pattern, record.mask_of(head), view.tokens, f"{view.head_name} {name}"
+            )
+            for name, pattern in maps.items()
+        }
+    )
     inspector.attention(record)
+    query, key = strongest_pair(view.pattern)
     labels = token_labels(view.tokens)
+    before, after = map(sharpness, maps.values())
+    is_divided = record.scale != 1  # else both maps are one
     return {
         "head": view.head_name,
         "query": Word(labels[query]),
         "key": Word(labels[key]),
-        "columns": f"{view.config.d_head:,}",
         "score": digits(float(record.scores[head, query, key])),
         "weight": digits(float(view.pattern[query, key]), 3),
         "steps": [Link("Every step of it", {"page": "Attention", "cell": f"{query}-{key}"})],
+        "how": f"divides by √{record.q.shape[-1]}"
+        if record.has_usual_scale
+        else f"multiplies by {record.scale:.4g}",
+        "largest": digits(float(before.largest), 2) if is_divided else None,
+        "undivided": digits(float(after.largest), 2),
+        "gradient": digits(float(before.gradient), 2),
+        "undivided gradient": digits(float(after.gradient), 2),
     }
 
 
@@ -101,11 +120,14 @@ PAGE = Page(
     "How does a token know which others matter?",
     needs=("decoder",),
     opens_inspector=False,
-    scenes={"hand": _by_hand, "model": _in_the_model},
-    wide=("hand",),
+    scenes={"hand": _by_hand, **root.SCENES, "model": _in_the_model},
+    wide=("hand", "model"),
+    needs_two=("model",),
     source=(
         "model.analysis.worked.work_out",
         "model.attention.attention_scores",
         "model.attention.attention_pattern",
+        "model.analysis.saturation.random_products",
+        "model.analysis.saturation.sharpness",
     ),
 )

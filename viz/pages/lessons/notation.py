@@ -10,7 +10,13 @@ from model.analysis.measures import MEASURES
 from viz.formulas import FORMULAS, Formula, cheaper, experiments, lessons, parts
 from viz.frame import controls, inspector, layout, notices, symbols, tables, words
 from viz.frame.page import Page
-from viz.frame.settings import CHEAPER_WAYS, NOTATION_GROUP, NOTATION_WORDS, SMOOTHING
+from viz.frame.settings import (
+    CHEAPER_WAYS,
+    NOTATION_FORMULAS,
+    NOTATION_GROUP,
+    NOTATION_WORDS,
+    SMOOTHING,
+)
 from viz.frame.symbols import Symbol
 from viz.frame.view import View
 
@@ -89,33 +95,54 @@ _ONLY = {"Vision": "vision", "Translation": "encoder_decoder"}
 
 def render(view: View) -> None:
     """Draw the page."""
+    options = ["none", *by_page(), "all"]
     with layout.slim_row("notation"):
-        group = controls.select(NOTATION_GROUP, width=210)
         wanted = controls.text(NOTATION_WORDS, placeholder="a symbol, a word, a name in code")
+        group = controls.select(NOTATION_GROUP, width=180)
+        page = controls.select(NOTATION_FORMULAS.given(options=options), width=220)
     notices.show()
-    group = "" if wanted or group == "all" else NOTATION_GROUP.words(group)
-    found = [x for x in symbols.table() if group in ("", x.group) and _has(wanted, _texts(x))]
+    found = _found(view, group, wanted)
+    columns = {"shape or size": _shapes(view, found)}
+    is_brief = group == "model" and not wanted
+    if not is_brief:
+        columns["in code"] = [x.code and f"`{x.code}`" for x in found]
+        columns["on screen"] = [_links(pages_of(x)) for x in found]
     if found:
-        columns = {
-            "shape or size": _shapes(view, found),
-            "in code": [x.code and f"`{x.code}`" for x in found],
-            "on screen": [_links(pages_of(x)) for x in found],
-        }
-        symbols.draw(columns, found)
+        symbols.draw(columns, found, is_brief=is_brief)
     else:
         words.notice("No symbol of any group has these words: clear the field.")
     words.caption(
-        f"{len(found)} of {len(symbols.table())} rows; below them the formulas, by page. Words are "
-        "looked for in all groups and formulas. The browser prints what stands here: the group "
-        "“all” has every row."
+        f"{len(found)} of {len(symbols.table())} rows. Words are looked for in all groups and "
+        "formulas. The browser prints what stands here: “all” has every row, and every formula."
     )
     with st.container(key="formulas"):
-        for page, formulas in by_page().items():
-            _formulas(
-                page, [(x, y) for x, y in formulas.items() if _has(wanted, (page, x, y.reference))]
-            )
+        for title, formulas in by_page().items():
+            if wanted or page in (title, "all"):
+                texts = {name: (title, name, x.reference) for name, x in formulas.items()}
+                _formulas(title, {x: formulas[x] for x in formulas if _has(wanted, texts[x])})
     inspector.source("model.config.BlockConfig", "model.trace.AttentionRecord")
     inspector.export(view, {"Notation": lambda: _csv(view)}, has_charts=False)
+
+
+def _found(view: View, group: str, wanted: str) -> list[Symbol]:
+    """The rows that have what is looked for; without words those of the group."""
+    if wanted:
+        return [x for x in symbols.table() if _has(wanted, _texts(x))]
+    if group == "model":
+        return _of_the_model(view)
+    name = NOTATION_GROUP.words(group)
+    return [x for x in symbols.table() if group == "all" or x.group == name]
+
+
+def _of_the_model(view: View) -> list[Symbol]:
+    """One row for each size, array and weight whose numbers are those of the model that runs."""
+    found: dict[str, Symbol] = {}
+    for symbol, shape in zip(symbols.table(), _shapes(view, symbols.table()), strict=True):
+        is_size = symbol.shape.startswith("=")
+        has_numbers = bool(shape) if is_size else "=" in shape
+        if has_numbers and (is_size or not symbol.code.startswith("model.")):
+            found.setdefault(symbol.shape if is_size else symbol.code, symbol)
+    return list(found.values())
 
 
 def _has(wanted: str, texts: Sequence[str]) -> bool:
@@ -129,7 +156,9 @@ def _texts(symbol: Symbol) -> Sequence[str]:
 
 def _shapes(view: View, found: Sequence[Symbol]) -> list[str]:
     known, runs = symbols.sizes(view), view.run.trace.facts.architecture
-    only = [{_ONLY.get(page, runs) for page in pages_of(x)} for x in found]
+    # What every block has, has its sizes in all of them, wherever it is shown.
+    pages = [() if x.code.startswith("blocks.") else pages_of(x) for x in found]
+    only = [{_ONLY.get(page, runs) for page in of} or {runs} for of in pages]
     shapes = zip(found, only, strict=True)
     return [symbols.shape_of(x, known if runs in where else {}) for x, where in shapes]
 
@@ -140,10 +169,10 @@ def _links(pages: Sequence[str]) -> str:
     return f"{links} and {n_more} more" if n_more > 0 else links
 
 
-def _formulas(page: str, found: Sequence[tuple[str, Formula]]) -> None:
+def _formulas(page: str, found: Mapping[str, Formula]) -> None:
     """Formulas of a page, each below what it is of and its source."""
     lines = [f"##### {page}"]
-    for of, formula in found:
+    for of, formula in found.items():
         title = of.rpartition(".")[2].replace("_", " ")
         title = f"{title[0].upper()}{title[1:]}"
         name, source = map(symbols.escaped, (title, formula.reference))
@@ -163,8 +192,7 @@ def _csv(view: View) -> bytes:
 PAGE = Page(
     "Notation",
     ":material/menu_book:",
-    "Every symbol of the formulas here: what it means, its shape, its name in code, and where "
-    "it is on screen; then all formulas.",
+    "What a symbol means, and its shape in the model that runs.",
     "Numbers in shapes are those of the model that runs, on the sentence above. What has no "
     "shape is a single number, an index or a function. A letter with several meanings has a "
     "row for each, with the pages that use it so. Heads, layers and places count from 0. A "

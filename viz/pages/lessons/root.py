@@ -1,7 +1,9 @@
-"""Why √d: random dot products grow with the dimension, softmax saturates, its gradient vanishes."""
+"""Why √d: random dot products grow with the dimension, softmax saturates, its gradient vanishes.
+
+These are scenes of Attention by hand.
+"""
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,10 +13,9 @@ from model.worked_out import softmax
 from viz.charts.chart import Axis
 from viz.digits import digits
 from viz.figures.saturation import by_dimension, weight_bars
-from viz.figures.token_maps import pattern_map
 from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes
-from viz.frame.page import Numbers, Page
+from viz.frame.page import Numbers
 from viz.frame.settings import ROOT_DIMENSION, SEED
 from viz.frame.view import View
 from viz.runs import drawing
@@ -40,7 +41,7 @@ def _variances(_: View) -> Numbers:
         "model.analysis.saturation.random_products",
         formulas.variance(DIMENSIONS[-1], found[DIMENSIONS[-1]]),
     )
-    return {"at 64": digits(found[64], 0), "at 4096": digits(found[4096], 0)}
+    return {f"at {d}": f"{found[d]:,.0f}" for d in (64, 4096)}
 
 
 def _one_query(_: View) -> Numbers:
@@ -86,51 +87,9 @@ def _by_dimension(name: str, _: View) -> Numbers:
     return {**ends, "first over": str(DIMENSIONS[int(over.argmax()) if over.any() else -1])}
 
 
-def _in_the_model(view: View) -> Numbers:
-    """The head above as it is, and with its scores not divided."""
-    record, mask = view.record, view.record.mask_of(view.head)
-    undivided = replace(record, scale=1.0).pattern_of(view.head)
-    maps = {"as it is": view.pattern, "not divided": undivided}
-    layout.show_charts(
-        {
-            f"root-{name.replace(' ', '-')}": pattern_map(
-                pattern, mask, view.tokens, f"{view.head_name} {name}"
-            )
-            for name, pattern in maps.items()
-        }
-    )
-    inspector.attention(record)
-    before, after = map(sharpness, maps.values())
-    is_divided = record.scale != 1  # else both maps are one
-    return {
-        "head": view.head_name,
-        "how": f"divides by √{record.q.shape[-1]}"
-        if record.has_usual_scale
-        else f"multiplies by {record.scale:.4g}",
-        "largest": digits(float(before.largest), 2) if is_divided else None,
-        "undivided": digits(float(after.largest), 2),
-        "gradient": digits(float(before.gradient), 2),
-        "undivided gradient": digits(float(after.gradient), 2),
-    }
-
-
-PAGE = Page(
-    "Why √d?",
-    ":material/square_foot:",
-    "Why are scores divided by the square root of d?",
-    needs=("decoder",),
-    scenes={
-        "variance": _variances,
-        "query": _one_query,
-        "largest": partial(_by_dimension, "largest"),
-        "gradient": partial(_by_dimension, "gradient"),
-        "model": _in_the_model,
-    },
-    wide=("model",),
-    needs_two=("model",),
-    source=(
-        "model.analysis.saturation.random_products",
-        "model.analysis.saturation.sharpness",
-        "model.worked_out.Attending",
-    ),
-)
+SCENES = {
+    "variance": _variances,
+    "query": _one_query,
+    "largest": partial(_by_dimension, "largest"),
+    "gradient": partial(_by_dimension, "gradient"),
+}

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.scaling import (
     COMPUTES,
@@ -19,7 +20,7 @@ from model.analysis.scaling import (
 )
 from model.analysis.scaling_fit import DELTA, residuals
 from viz.digits import digits
-from viz.figures.scaling import best_sizes, equal_compute, own_runs, training_curves
+from viz.figures.scaling import best_sizes, equal_compute, own_runs
 from viz.formulas import scaling as formulas
 from viz.frame import controls, inspector, layout, scenes, tables, words
 from viz.frame.page import Numbers, Page
@@ -171,34 +172,33 @@ def _own(view: View) -> Numbers:
         for runs in by_size
     ]
     far = beside.name, beside.tokens, beside.loss, held.law.loss(np.array(n), GRID)
-    curves = [
-        (f"{run.d_model} × {run.n_layers}, {run.tokens:,} tokens",
-         stored.widths.index(run.d_model), run.curve)
-        for run in stored.runs
-    ]  # fmt: skip
-    charts = {
-        "scaling-own": own_runs(GRID, sizes, far),
-        "scaling-curves": training_curves(curves),
-    }
-    layout.show_charts(charts)
+    layout.show_chart(own_runs(GRID, sizes, far), key="scaling-own")
     inspector.formula("model.analysis.scaling_fit.fit", formulas.huber(DELTA))
+    with st.expander("Every training, and how well the law holds"):
+        _fit(view, counted)
+    most = min(runs[-1].tokens for runs in by_size)  # that models of every size were trained on
+    small, *_, large = (run for runs in by_size for run in runs if run.tokens == most)
     by_fit, *others = (
         float(law.loss(np.array(n), np.array(d))) for law in (held.law, *held.without)
     )
     return {
         "runs": str(len(stored.runs)),
-        "beside": f"{beside.name}, {in_words(n)} parameters, {in_words(d)} tokens",
-        "measured": digits(beside.loss),
-        "fit": digits(by_fit),
-        "lowest": digits(min(others)),
-        "highest": digits(max(others)),
+        "most": f"{most:,}",
+        "times": digits(large.size(counted) / small.size(counted), 1),
+        "small": digits(small.loss, 2),
+        "large": digits(large.loss, 2),
+        "beside": f"“{beside.name}”, {in_words(n)} parameters, {in_words(d)} tokens",
+        "measured": digits(beside.loss, 2),
+        "fit": digits(by_fit, 2),
+        "lowest": digits(min(others), 2),
+        "highest": digits(max(others), 2),
     }
 
 
-def _fit(view: View) -> Numbers:
+def _fit(view: View, counted: str) -> None:
     """The law's numbers with and without one run, and every run with what the law says of it."""
-    stored, counted = scaling.stored(), _counted()
-    held, points = scaling.fitted(counted), stored.points(counted)
+    stored, held = scaling.stored(), scaling.fitted(counted)
+    points = stored.points(counted)
     spread: dict[str, Sequence[Said]] = {
         "": ["all runs", "lowest without one run", "highest without one run"]
     }
@@ -221,7 +221,6 @@ def _fit(view: View) -> Numbers:
         {name: list(map(as_text.get(name, _rounded), values)) for name, values in runs.items()}
     )
     inspector.export(view, {"Own runs": lambda: tables.csv(runs)}, has_charts=False)
-    return {"runs": str(len(held.without))}
 
 
 def _rounded(value: str | float) -> str:
@@ -231,10 +230,10 @@ def _rounded(value: str | float) -> str:
 PAGE = Page(
     "Scaling",
     ":material/trending_up:",
-    "Twice the compute: what is it best spent on?",
+    "Is a larger model better, and by how much?",
     needs=("decoder",),
-    scenes={"laws": _laws, "equal": _equal, "why": _table, "own": _own, "fit": _fit},
-    wide=("why", "own", "fit"),
+    scenes={"own": _own, "laws": _laws, "equal": _equal, "why": _table},
+    wide=("why",),
     source=(
         "model.analysis.scaling.Parametric",
         "model.analysis.scaling.kaplan_loss",

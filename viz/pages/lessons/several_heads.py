@@ -1,4 +1,4 @@
-"""Several heads: split, look, put together, W_O; the same width in 1, 2, 4, 8 … heads; likeness."""
+"""Several heads: two that look apart, their likeness; split, put together, W_O."""
 
 import numpy as np
 
@@ -6,13 +6,15 @@ from model.analysis.several import (
     Weights,
     alike,
     contributions,
-    cuts,
     effective_rank,
     most_alike,
     spectra,
 )
+from model.trace import AttentionRecord
+from viz.charts.chart import weights as shares
 from viz.digits import digits
 from viz.figures.several import alike_map, output_map, side_by_side, spectrum_lines, written_map
+from viz.figures.token_maps import token_map
 from viz.formulas import FORMULAS
 from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, words
@@ -95,35 +97,47 @@ def _directions(view: View) -> Numbers:
     return {**_among(effective_rank(values), head), "columns": f"{values.shape[1]:,}"}
 
 
-def _cut_otherwise(view: View) -> Numbers:
-    """The same width in more and fewer heads: equal parameters, narrower heads, more maps."""
-    record, facts = view.record, view.run.trace.facts
-    n_heads, d_head, d_model = record.n_heads, record.z.shape[-1], facts.d_model or 0
-    found = cuts(d_model, n_heads, d_head, in_pairs=facts.position == "rope")
-    here = {n_heads: " (as here)"}
-    words.table(
+def _apart(view: View) -> Numbers:
+    """The pattern of the chosen head, and of the one of its layer that is least like it."""
+    record, head = view.record, view.head
+    if _is_alone(record):
+        return {}
+    cosines = alike(np.asarray(record.pattern))[head]
+    other, texts = int(cosines.argmin()), (view.query_tokens, view.key_tokens)
+    layout.show_charts(
         {
-            "heads": [f"{cut.n_heads}{here.get(cut.n_heads, '')}" for cut in found],
-            "columns of a head": [f"{cut.d_head:,}" for cut in found],
-            "parameters": [f"{cut.parameters:,}" for cut in found],
-            "weights in all patterns": [f"{cut.n_heads * view.pattern.size:,}" for cut in found],
+            f"several-{which}": token_map(
+                record.pattern[one],
+                texts,
+                shares(),
+                f"{_name(one)} looks here",
+                record.mask_of(one),
+            )
+            for which, one in {"head": head, "other": other}.items()
         }
     )
+    inspector.attention(record)
     return {
-        "heads": str(n_heads),
-        "columns": f"{d_head:,}",
-        "width": f"{n_heads * d_head:,}",
-        "parameters": f"{found[0].parameters:,}",
-        "of keys": str(len(record.k)),
+        "heads": str(record.n_heads),
+        "head": _name(head),
+        "other": _name(other),
+        "cosine": _said(cosines[other]),
+        "columns": f"{record.z.shape[-1]:,}",
+        "width": f"{record.n_heads * record.z.shape[-1]:,}",
     }
+
+
+def _is_alone(record: AttentionRecord) -> bool:
+    if record.n_heads == 1:
+        words.notice("This layer has one head: there is nothing to compare it with.")
+    return record.n_heads == 1
 
 
 def _likeness(view: View) -> Numbers:
     """Which heads look at the same, and which write the same."""
     record, head = view.record, view.head
     inspector.export(view, inspector.pattern_table(view))
-    if record.n_heads < 2:
-        words.notice("This layer has one head: there is nothing to compare it with.")
+    if _is_alone(record):
         return {}
     found = {
         "looks": ("Alike in where they look", alike(np.asarray(record.pattern))),
@@ -135,7 +149,6 @@ def _likeness(view: View) -> Numbers:
     )
     layer, one, _ = most_alike(view.group.patterns())
     return {
-        "heads": str(record.n_heads),
         "head": _name(head),
         "other": _name(other),
         **{key: _said(x[head, other]) for key, (_, x) in found.items()},
@@ -156,19 +169,18 @@ PAGE = Page(
     "Why several heads, and not one large one?",
     needs=("projections",),
     scenes={
+        "apart": _apart,
         "alike": _likeness,
-        "cuts": _cut_otherwise,
         "split": _put_together,
         "written": _written,
         "rank": _directions,
     },
-    wide=("alike", "split"),
-    needs_two=("alike",),
+    wide=("apart", "alike", "split"),
+    needs_two=("apart", "alike"),
     source=(
         "model.analysis.several.contributions",
         "model.analysis.several.spectra",
         "model.analysis.several.effective_rank",
-        "model.analysis.several.cuts",
         "model.attention.MultiHeadAttention",
     ),
 )

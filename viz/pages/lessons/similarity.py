@@ -26,7 +26,10 @@ AFTER = {
     "not count there.",
     "post": "The first block attends by a row and its position as it is: {norm}, comes after it.",
 }
-NAMES = "“…” marks letters that no space stands before, \\xef a single byte."
+NAMES = (
+    "In brackets: the length of a row, which a dot product counts. “…” marks letters that no space "
+    "stands before. Left out: {} special tokens, single bytes and control characters."
+)
 
 
 def _nearest(view: View) -> Numbers:
@@ -40,24 +43,24 @@ def _nearest(view: View) -> Numbers:
     assert stream.ids is not None  # what has a vocabulary has ids
     token, table = int(stream.ids[chosen]), embedding.table(view.handle)
     lengths = {"own": np.linalg.norm(table[token]), "all": np.linalg.norm(table, axis=-1).mean()}
-    names, charts = embedding.names(view.handle), {}
+    names, readable, charts = embedding.names(view.handle), embedding.readable(view.handle), {}
     for by, name in ORDERS.items():
-        found = nearest(table, token, count, by)
+        found = nearest(table[: len(readable)], readable, token, count, by)
         called = [names[i] for i in found.ids]
         chart = nearest_bars(called, found, token, (name, f"Nearest by {name}"))
         charts[f"nearest-{name.replace(' ', '-')}"] = chart
         lengths[by] = found.lengths.mean()
     layout.show_charts(charts)
-    words.caption(_what_is_done_with_rows(view))
+    words.caption(_what_is_done_with_rows(view, int((~readable).sum())))
     sizes = {"rows": f"{len(table):,}", "numbers": f"{table.shape[1]:,}"}
     means = {name: digits(float(length), 2) for name, length in lengths.items()}
     return {"token": Word(labels[chosen]), **sizes, **means}
 
 
-def _what_is_done_with_rows(view: View) -> str:
+def _what_is_done_with_rows(view: View, n_left_out: int) -> str:
     """How tokens are written, and how the model goes on from a row, as far as that is known."""
     facts = view.run.trace.facts
-    found = [NAMES]
+    found = [NAMES.format(f"{n_left_out:,}")]
     if facts.tied_embeddings is not None:
         found.append(TIED if facts.tied_embeddings else UNTIED)
     if facts.norm is not None:

@@ -73,7 +73,7 @@ def by_hand() -> dict[str, Any]:
     """The weights of two tokens whose keys are of one direction each."""
     weights = softmax(np.array([[3.0, 0], [0, 1]]) / math.sqrt(2))
     said = [[digits(x, 3) for x in row] for row in weights.tolist()]
-    line = f"softmax: row 1, column 1 e^2.121 / (e^2.121 + e^0) = {said[0][0]}"
+    line = f"softmax: row 1, column 1 e2.121e2.121+e0={said[0][0]}"
     return {"line": line, "tables": {6: {"title": "softmax", "rows": said}}}
 
 

@@ -1,7 +1,7 @@
 """What pages hand on, held against what is worked out beside them: a table for each room.
 
     TABLE = {
-        at("Why √d?", scene="model", layer="2", head="4"): lambda: {
+        at("Attention by hand", scene="model", layer="2", head="4"): lambda: {
             "root-as-it-is z": head(stories_trace(TOM), 2, 4),
             "root-not-divided z": ...,
         },

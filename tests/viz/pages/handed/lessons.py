@@ -1,5 +1,7 @@
 """What lessons hand on."""
 
+import re
+
 import numpy as np
 
 from model.analysis.additive import additive_scores, drawn_weights
@@ -36,7 +38,10 @@ def of_layer(layer: int) -> AttentionRecord:
 
 def nearest_tokens() -> Read:
     token, table = int(stories_trace(TOM).ids[4]), token_table(stories().model)
-    by_cosine, by_product = (nearest(table, token, 6, by) for by in ("cosine", "product"))
+    # What is no text has an escape or a sign of control in its name, or a name in angle brackets.
+    vocabulary = map(stories().tokenizer.name, range(len(table)))
+    is_text = np.array([not re.search(r"\\x..$|[\x00-\x1f\x7f]|^<\|", x) for x in vocabulary])
+    by_cosine, by_product = (nearest(table, is_text, token, 6, by) for by in ("cosine", "product"))
     return {
         "nearest-cosine x": by_cosine.values,
         "nearest-cosine customdata": [
@@ -87,12 +92,14 @@ def written() -> Read:
     return {"several-written z": np.linalg.norm(writes, axis=-1)}
 
 
-def cuts() -> Read:
-    heads = ["1", "2", "4", "8 (as here)", "16", "32", "64"]
+def heads_apart() -> Read:
+    flat = of_layer(3).pattern.reshape(8, -1).astype(float)
+    cosines = flat @ flat[5] / np.linalg.norm(flat, axis=1) / np.linalg.norm(flat[5])
+    other = int(cosines.argmin())
     return {
-        "column: parameters": dict.fromkeys(heads, "262,144"),  # 4 · 256²
-        "column: columns of a head": {"8 (as here)": "32"},
-        "column: weights in all patterns": {"2": f"{2 * of_layer(3).mask.size:,}"},
+        "several-head z": head(stories_trace(TOM), 3, 5),
+        "several-other z": head(stories_trace(TOM), 3, other),
+        "says": f"H5 looks here, and H{other}, of the 8 heads",
     }
 
 
@@ -198,7 +205,7 @@ def tokens_by_every_law() -> Read:
 
 def strongest_pair_of_a_head() -> Read:
     query, key = strongest_pair(of_layer(1).pattern[3])
-    return {"hand-model z": head(stories_trace(TOM), 1, 3), "links": f"cell={query}-{key}"}
+    return {"root-as-it-is z": head(stories_trace(TOM), 1, 3), "links": f"cell={query}-{key}"}
 
 
 def head_without_its_root() -> Read:
@@ -213,13 +220,13 @@ TABLE: Table = {
     at("Embeddings and similarity", token="4", near_count="6"): nearest_tokens,
     at("Embeddings and similarity", scene="vectors", vectors="-2,1.5,0.7,4,2.5"): two_vectors,
     at("Attention by hand", scene="model", layer="1", head="3"): strongest_pair_of_a_head,
-    at("Why √d?", seed="3"): variances,
-    at("Why √d?", scene="largest", seed="2"): largest_weights,
-    at("Why √d?", scene="model", **L2_H4): head_without_its_root,
+    at("Attention by hand", scene="variance", seed="3"): variances,
+    at("Attention by hand", scene="largest", seed="2"): largest_weights,
+    at("Attention by hand", scene="model", **L2_H4): head_without_its_root,
+    at("Multi-head attention", **HEAD): heads_apart,
     at("Multi-head attention", scene="alike", **HEAD): alike_heads,
     at("Multi-head attention", scene="split", **HEAD): lambda: {"several-z z": of_layer(3).z[:, 4]},
     at("Multi-head attention", scene="written", **HEAD): written,
-    at("Multi-head attention", scene="cuts", **HEAD): cuts,
     at("Transformer block", block_colour="one", **TOKEN): steps_of_a_block,
     at("Transformer block", scene="blocks", **TOKEN): all_blocks,
     at("Transformer block", scene="norms", block_norm="ffn", **TOKEN): norm_before_the_mlp,
@@ -239,7 +246,7 @@ TABLE: Table = {
     at("Cheaper attention", scene="tiles", tile_size="4", tiles_done="2", **CHEAPER): (
         two_of_four_tiles
     ),
-    at("Scaling", scaling_compute="23.8"): lambda: {
+    at("Scaling", scene="laws", scaling_compute="23.8"): lambda: {
         # N grows as C to the 0.73 by Kaplan and about the half by Chinchilla: 2^0.73 and 2^0.27.
         "says": "1.66 times the parameters and 1.21 times the text by Kaplan"
     },

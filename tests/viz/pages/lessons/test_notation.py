@@ -131,10 +131,25 @@ def test_shapes_are_of_the_model_that_runs(model: str) -> None:
     assert memory.startswith("(Ts, D) = (") == (model == "translate")
 
 
-def test_one_group_is_shown_and_words_are_found_in_all() -> None:
+def test_a_size_an_array_and_a_weight_of_the_model_stand_first() -> None:
     app = open_page("Notation", sentence=TOM)
+    rows, n = _rows(app), len(stories_trace(TOM).tokens)
+    assert rows["width of a head: numbers in one query, key or value"] == ["32"]
+    assert rows["queries of a head"] == [f"(Tq, Dh) = ({n}, 32)"]
+    assert [row for means, row in rows.items() if means.startswith("what heads give")] == [
+        ["(H·Dh, D) = (8·32, 256)"]
+    ]
+    assert rows["stream to queries"] == ["(D, H·Dh) = (256, 8·32)"]
+    assert not {"the class token’s vector", "the matrix that every patch goes through"} & {*rows}
+    assert not any("$$" in x.value for x in app.markdown), "formulas stand behind a choice"
+    assert "the class token’s vector" in _rows(open_page("Notation", model="digits"))
+
+
+def test_one_group_is_shown_and_words_are_found_in_all() -> None:
+    app = open_page("Notation", sentence=TOM, notation="sizes", notation_formulas="Masks")
     assert len(_rows(app)) == len({x.means for x in table() if x.group == "Sizes"}) < 30
-    assert any("[Cost](?page=Cost)" in row[-1] for row in _rows(app).values())
+    assert any("[KV cache](?page=KV+cache)" in row[-1] for row in _rows(app).values())
+    assert [x.value.split("\n")[0] for x in app.markdown if "$$" in x.value] == ["##### Masks"]
     found = list(_rows(chosen(app, notation="signs", notation_words="d_MODEL residual")))
     assert found[0] == "width of the residual stream"
     nothing = chosen(app, notation_words="<b>nothing</b>")

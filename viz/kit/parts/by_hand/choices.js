@@ -4,6 +4,7 @@ import { same } from "../../conversation.js";
 import {
   check,
   fillLists,
+  fillOnce,
   inputOf,
   moveSlider,
   radios,
@@ -25,16 +26,19 @@ export function exampleOf({ data, settings }) {
 }
 
 /**
- * Draw the controls; those that stay the same keep the focus, and a slider the hand that drags it.
+ * Draw the examples to choose from, and what of them can be changed besides their numbers; what stays
+ * the same keeps the focus, and a slider the hand that drags it.
  *
+ * @param {HTMLElement} examples
  * @param {HTMLElement} container
  * @param {ByHand} part
  */
-export function showChoices(container, part) {
+export function showChoices(examples, container, part) {
   const { cells, heads, masking, scaled, valid } = part.settings;
   const { q, v } = read(cells);
   const what = JSON.stringify([heads, masking]);
-  fillLists(container, what, () => made(part), [exampleOf(part)]);
+  fillLists(examples, "examples", () => [exampleList(part)], [exampleOf(part)]);
+  fillOnce(container, what, () => made(part));
   const group = container.querySelector("fieldset");
   if (group) check(group, masking);
   const boxes = container.querySelectorAll(".hl-toggle");
@@ -46,22 +50,27 @@ export function showChoices(container, part) {
 }
 
 /** @param {ByHand} part */
+function exampleList(part) {
+  const { examples } = part.data;
+  /** @type {[number, string][]} */
+  const options = examples.map(({ name }, i) => [i, name]);
+  return select("Example", [...options, [-1, "your own"]], (to) =>
+    part.set(examples[Number(to)]?.settings ?? {}),
+  );
+}
+
+/** @param {ByHand} part */
 function made(part) {
   const { data, settings } = part;
-  const { examples, maskings, most } = data;
+  const { maskings, most } = data;
   const { heads, masking } = settings;
   /** @type {(label: string, low: number, high: number, step: number, set: (n: number) => void) => Element} */
   const size = (label, low, high, step, set) =>
     slider(label, { bounds: { low, high, step }, value: low }, set);
   /** @param {Parameters<typeof resized>[1]} to */
   const resize = (to) => part.set(resized(part.settings, to));
-  /** @type {[number, string][]} */
-  const options = examples.map(({ name }, i) => [i, name]);
   const masks = Object.entries(maskings).map(([name, text]) => ({ name, text }));
   return [
-    select("Example", [...options, [-1, "your own"]], (to) =>
-      part.set(examples[Number(to)]?.settings ?? {}),
-    ),
     size("Tokens", 1, most.rows, 1, (rows) => resize({ rows })),
     size("Columns of Q, K", heads, most.columns, heads, (d) => resize({ d })),
     size("Columns of V", heads, most.columns, heads, (dv) => resize({ dv })),

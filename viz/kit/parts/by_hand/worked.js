@@ -1,6 +1,6 @@
 // Every step of every head, from the cells, and how each number came about.
 
-import { digits } from "../../dom.js";
+import { digits, math } from "../../dom.js";
 import { mapped, matrix, rowOf, steps, weightedValues } from "../../maths.js";
 import { numbersOf, read } from "./cells.js";
 
@@ -121,10 +121,11 @@ export function operandsOf({ given, n_heads }, { name, row, column }) {
 }
 
 /**
- * How a cell came about in a line, without its result.
+ * How a cell came about as MathML, without its result.
  *
  * @param {Worked} worked
  * @param {Spot} spot
+ * @returns {Element[]}
  */
 export function lineOf(worked, spot) {
   const { given, found, n_heads, scale } = worked;
@@ -136,20 +137,20 @@ export function lineOf(worked, spot) {
   const number = (of) => bracketed(at(found[`${of}.${head}`], row, column));
   /** @param {string} of */
   const rowIn = (of) => rowOf(found[`${of}.${head}`], row);
-  /** @type {Record<string, () => string>} */
+  /** @type {Record<string, () => Element[]>} */
   const lines = {
     products: () => {
       const [q, k] = [0, 1].map((side) => operands.filter((_, i) => i % 2 === side));
-      return `${vector("q", row)} · ${vector("k", column)} = ${sum(q, k)}`;
+      return [vector("q", row), sign("·"), vector("k", column), sign("="), ...sum(q, k)];
     },
     scores: () =>
       scale === 1 && d > 1
-        ? "not divided: the dot product as it is"
-        : `${number("products")} / √${d}`,
+        ? [words("not divided: the dot product as it is")]
+        : [math("mfrac", null, number("products"), math("msqrt", null, math("mn", null, d)))],
     masked: () =>
       rowIn("masked")[column] === -Infinity
-        ? `may not attend: ${number("scores")} + (−∞)`
-        : `may attend: ${number("scores")} + 0`,
+        ? [words("may not attend: "), number("scores"), sign("+"), math("mn", null, "(−∞)")]
+        : [words("may attend: "), number("scores"), sign("+"), math("mn", null, 0)],
     weights: () => softmaxLine(rowIn("masked"), column),
     z: () => sum(rowIn("weights"), operands),
     output: () => {
@@ -165,9 +166,9 @@ export function lineOf(worked, spot) {
  * @param {number[]} b
  */
 function sum(a, b) {
-  const terms = Array.from(a, (x, i) => `${bracketed(x)} × ${bracketed(b[i])}`);
-  const rest = terms.length > MOST_TERMS ? ["…"] : [];
-  return [...terms.slice(0, MOST_TERMS), ...rest].join(" + ");
+  const terms = Array.from(a, (x, i) => [bracketed(x), sign("×"), bracketed(b[i])]);
+  const rest = terms.length > MOST_TERMS ? [[math("mo", null, "…")]] : [];
+  return added([...terms.slice(0, MOST_TERMS), ...rest]);
 }
 
 /**
@@ -175,21 +176,45 @@ function sum(a, b) {
  * @param {number} column
  */
 function softmaxLine(row, column) {
-  const powers = Array.from(row, (x) => (x === -Infinity ? "0" : `e^${bracketed(x)}`));
-  if (powers.every((power) => power === "0")) return "every key is masked: nothing to share out";
-  return `${powers[column]} / (${powers.join(" + ")})`;
+  if (row.every((x) => x === -Infinity))
+    return [words("every key is masked: nothing to share out")];
+  /** @param {number} x */
+  const power = (x) =>
+    x === -Infinity ? math("mn", null, 0) : math("msup", null, letter("e"), bracketed(x));
+  const below = math("mrow", null, added(Array.from(row, (x) => [power(x)])));
+  return [math("mfrac", null, power(row[column]), below)];
+}
+
+/** @param {Element[][]} terms */
+function added(terms) {
+  return terms.flatMap((term, i) => (i ? [sign("+"), ...term] : term));
 }
 
 /** @param {number} value */
 function bracketed(value) {
   const text = digits(value, 3);
-  return /^\d/.test(text) ? text : `(${text})`;
+  return math("mn", null, /^\d/.test(text) ? text : `(${text})`);
 }
 
 /**
- * @param {string} letter
+ * @param {string} name
  * @param {number} row
  */
-function vector(letter, row) {
-  return `${letter}${String.fromCharCode(0x2081 + row)}`;
+function vector(name, row) {
+  return math("msub", null, letter(name), math("mn", null, row + 1));
+}
+
+/** @param {string} text */
+function letter(text) {
+  return math("mi", null, text);
+}
+
+/** @param {string} text */
+function sign(text) {
+  return math("mo", null, text);
+}
+
+/** @param {string} text */
+function words(text) {
+  return math("mtext", null, text);
 }
