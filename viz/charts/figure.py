@@ -165,7 +165,8 @@ def _span(chart: Chart, axis: Axis, values: np.ndarray) -> float:
     if chart.cells is not None:
         return chart.cells.values.shape[1 if axis is chart.x else 0]
     finite = values[np.isfinite(values)]
-    return float(np.ptp(finite)) if len(finite) else math.inf
+    ends = [0.0, *finite] if axis.from_zero else finite
+    return float(np.ptp(ends)) if len(finite) else math.inf
 
 
 def _values(chart: Chart, side: str) -> np.ndarray:
