@@ -32,8 +32,8 @@ from model.training.status import (
     LOG_FILE,
     START,
     State,
-    is_coming,
     is_held,
+    is_live,
     reading,
     started,
     state_of,
@@ -97,6 +97,15 @@ def runs_folder() -> Path:
 def shipped() -> tuple[Path, Path]:
     """Where the trainings lie that come with Headlight: checkpoints, and logs alone."""
     return places.SHIPPED, places.SHIPPED.parent / "trainings"
+
+
+def live_names() -> list[str]:
+    """Names of those of `runs_folder` that a process is at, by the alphabet; no log is read."""
+    try:
+        own = [x for x in runs_folder().iterdir() if (x / RECIPE_FILE).is_file() and is_live(x)]
+    except OSError:
+        own = []
+    return sorted(spelled(x.name) for x in own)
 
 
 def found_runs(also: Sequence[Path] = ()) -> list[Run]:
@@ -176,8 +185,7 @@ def start(recipe: Recipe, *, text: str | None = None) -> Path:
             f"the text has {len(content):,} bytes; windows of {longest} tokens need more than "
             f"{2 * longest:,}: give more text or a shorter seq_len"
         )
-    n_live = sum(run.state in LIVE for run in found_runs())
-    if n_live >= (most := os.cpu_count() or 1):
+    if (n_live := len(live_names())) >= (most := os.cpu_count() or 1):
         raise ValueError(f"{n_live} trainings run already on {most} cores; stop one first")
     refuse_too_large(recipe, vocab_size_of(recipe, text))
     folder = _new_folder(recipe.name)
@@ -231,7 +239,7 @@ def stop(folder: Path) -> None:
 def delete(folder: Path) -> None:
     """Remove a training of `runs_folder` that does not run, with all that it left."""
     _refuse_outside(folder)
-    if is_held(folder) or (asked(folder) == START and is_coming(folder)):
+    if is_live(folder):
         raise ValueError(f"{quoted(folder.name)} is being trained; stop it first")
     try:
         shutil.rmtree(folder)  # which removes links, not what they lead to

@@ -20,14 +20,14 @@ from model.training.logs import read_lines
 from model.training.recipe import Recipe
 from model.training.run import FAILED_FILE, LOCK_FILE
 from model.training.state import read_steps_done
-from model.training.watching import CONTROL_FILE, PAUSED_FILE, RUNNING_FILE, asked
+from model.training.watching import CONTROL_FILE, PAUSED_FILE, RUNNING_FILE, STOP, asked
 
 LOG_FILE = "train.log"
 START = "start"  # what the control file says until the training has begun
 START_SECONDS = 60  # so long is one that another process has started believed to come
 
-State = Literal["starting", "running", "paused", "stopped", "finished", "failed"]
-LIVE = ("starting", "running", "paused")  # states in which a process is there
+State = Literal["starting", "running", "paused", "stopping", "stopped", "finished", "failed"]
+LIVE = ("starting", "running", "paused", "stopping")  # states in which a process is there
 
 started: dict[Path, subprocess.Popen[bytes]] = {}  # by this process
 reading = threading.Lock()
@@ -35,12 +35,14 @@ reading = threading.Lock()
 
 def state_of(folder: Path, recipe: Recipe) -> tuple[State, str]:
     """What a training does, and why it has failed."""
-    is_asked_to_start = asked(folder) == START  # before the lock: it takes this word away
+    word = asked(folder)  # before the lock: whoever takes that takes the word away
+    if word == STOP and is_live(folder):
+        return "stopping", ""
     if is_held(folder):
         if (folder / PAUSED_FILE).exists():
             return "paused", ""
         return ("running" if _has_begun(folder) else "starting"), ""
-    if is_asked_to_start:
+    if word == START:
         if is_coming(folder):
             return "starting", ""
         return "failed", _last_line(folder / LOG_FILE) or "it ended before it began"
@@ -51,6 +53,16 @@ def state_of(folder: Path, recipe: Recipe) -> tuple[State, str]:
         return "failed", _how_it_ended(folder)
     saved = read_training(folder)
     return ("finished" if saved and saved.step == recipe.total_steps else "stopped"), ""
+
+
+def is_live(folder: Path) -> bool:
+    """Whether a process is there: it trains, is about to begin, or was told to end."""
+    word, process = asked(folder), started.get(folder.resolve())
+    if is_held(folder):
+        return True
+    if process is not None:
+        return word in (START, STOP) and process.poll() is None
+    return word == START and is_coming(folder)
 
 
 def _has_begun(folder: Path) -> bool:

@@ -13,7 +13,7 @@ from viz.theme import Palette, along, color_scale, weight_scale
 
 Entries = dict[str, Any]  # of Plotly's JSON
 BAR_PIXELS, LAW_BAR_PIXELS = 120, 180
-ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1]
+ROOT_TICKS = [0, 0.1, 0.5, 1]
 BLANK, BLANK_PIXELS = "\u00a0", 3  # a space that is drawn, and its width
 END = "\u200b"  # without it Plotly would take spaces at the end away
 # Above the axes, as a share of their height. At 1 and higher, Plotly moves the figure's title and

@@ -37,6 +37,8 @@ from viz.runs.kept import Asked
 from viz.theme import palette
 
 CHECK_EVERY = 0.1  # seconds
+# What stands on a page that shows nothing of the sentence and the model: they stay as they are.
+NONE = "<style>.st-key-controls, .st-key-status { display: none; }</style>"
 
 
 def place() -> DeltaGenerator:

@@ -28,7 +28,7 @@ def field(setting: Text, entry: Entry, usual: Mapping[str, Any]) -> None:
         "args": (setting, entry.key, usual.get(entry.key)),
         "help": entry.about or None,
     }
-    if not _can_be_set(entry):
+    if not can_be_set(entry):
         st.session_state[key] = str(entry.value)
         st.text_input(entry.key, key=key, disabled=True)
     elif entry.among:
@@ -43,7 +43,7 @@ def field(setting: Text, entry: Entry, usual: Mapping[str, Any]) -> None:
         st.number_input(entry.key, step=1, placeholder="as usual", **about)
 
 
-def _can_be_set(entry: Entry) -> bool:
+def can_be_set(entry: Entry) -> bool:
     """Whether a control can hold the value, which an address may have set to anything."""
     value = entry.value
     if entry.among or isinstance(value, str):
@@ -52,9 +52,13 @@ def _can_be_set(entry: Entry) -> bool:
 
 
 def _take_over(setting: Text, name: str, usual: object) -> None:
+    put(setting, name, st.session_state[f"{setting.name}-{name}"], usual)
+
+
+def put(setting: Text, name: str, value: object, usual: object) -> None:
+    """Set one field to a value from the next run on; what is as `usual` leaves the setting."""
     changes = dict(line.split("=", 1) for line in state.value(setting).splitlines() if "=" in line)
     changes.pop(name, None)
-    value = st.session_state[f"{setting.name}-{name}"]
     if value not in (usual, None):
         changes[name] = one_line(json.dumps(value, ensure_ascii=False))
     state.put((setting, "\n".join(f"{name}={value}" for name, value in changes.items())))

@@ -75,15 +75,19 @@ def _panel() -> Panel:
     return st.session_state[PANEL]
 
 
-def show_parts(page: str, view: View) -> None:
-    """What may be opened, now that the page is drawn; nothing where it shows nothing."""
+def show_parts(page: str, view: View, *, is_of_run: bool) -> None:
+    """What may be opened, now that the page is drawn; nothing where it shows nothing.
+
+    The checks of the run are among it on a page that shows something of the run.
+    """
     panel = _panel()
     if not panel.parts:
         return
     if panel.keys:
         panel.explain = partial(_explain, panel.body.empty(), page, symbols.sizes(view))
         panel.explain()
-    panel.parts.add(CHECK)
+    if is_of_run:
+        panel.parts.add(CHECK)
     if panel.draw_export is not None:
         _show(EXPORT, panel.draw_export)
         panel.draw_export = None  # it holds the run
@@ -103,7 +107,7 @@ def finish(checks: Sequence[Check]) -> None:
     """Say what the checks of the run and of further ones found, once they are there."""
     for what, verdict_of in _panel().further:
         _of_further(what, verdict_of())
-    if _panel().parts:
+    if CHECK in _panel().parts:
         line = f"{verdict(checks, 'The run: ')}; the badge above lists them."
         _show(CHECK, lambda: _of_run(line))
 

@@ -89,6 +89,8 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
             presenting.show()
         with above, st.container(key="working"):
             working = st.empty()
+            if not page.has_bar:
+                st.html(bar.NONE)
 
         def meanwhile(model: str) -> None:
             """What stands there is of another page or model until the new one is drawn."""
@@ -105,7 +107,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         failed = _figures(page, view)
         st.session_state[DRAWN] = title, view.handle.spelled
         working.empty()
-    inspector.show_parts(title, view)
+    inspector.show_parts(title, view, is_of_run=page.has_bar)
     more = () if failed else page.checks(view)
     inspector.finish(bar.show_badge(badge, view, more))
     if failed:  # the run stands, whatever the page could not show of it

@@ -22,11 +22,12 @@ class Page:
     `line` is what is seen, in one line, and `more` stands behind a "?" beside it; where both depend
     on the view, `said` gives them. `needs` are words of `offers.REASONS`. `checks` gives what the
     page adds to the checks of the run. What it shows itself, heads or tokens, the bar leaves out;
-    an instrument that fills a screen does not open the inspector. A page draws what it shows by
-    `render`, or has `scenes`, by their names in the address: one figure each, whose words stand in
-    a file of assets/lessons, beside it or, of those that are `wide`, above it; `needs_two` are
-    those for which one token is too few; `source` names the functions that computed them. One whose
-    scenes depend on the view `is_in_scenes`, too.
+    where neither sentence nor model changes what it shows, `has_bar` is False. What is `under_way`
+    on it the rail says beside its name; an instrument that fills a screen does not open the
+    inspector. A page draws what it shows by `render`, or has `scenes`, by their names in the
+    address: one figure each, whose words stand in a file of assets/lessons, beside it or, of those
+    that are `wide`, above it; `needs_two` are those for which one token is too few; `source` names
+    the functions that computed them. One whose scenes depend on the view `is_in_scenes`, too.
     """
 
     title: str  # in the rail and in the address
@@ -41,6 +42,8 @@ class Page:
     shows_tokens: bool = False
     opens_inspector: bool = True
     takes_caret: bool = False
+    has_bar: bool = True
+    under_way: Callable[[], str] = str  # nothing
     headline: str = ""  # where it is not its title
     scenes: Mapping[str, Callable[[View], Numbers]] = field(default_factory=dict)
     wide: tuple[str, ...] = ()

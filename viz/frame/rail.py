@@ -110,11 +110,18 @@ def _destination(entry: Destination, title: str) -> str:
     # Where the chosen model does not suit the entry itself, another one shows all of its pages.
     why = models.why_not(first)
     below = [x for x in others if title == x.title or why or not models.why_not(x)]
+    live = "".join(_live(page) for page in entry.pages)
     links = "".join(_link(x, x.title, _current(x.title == title)) for x in below)
     is_below = title in [x.title for x in below]
     current = ' aria-current="true"' if is_below else _current(is_open)
     inside = f'<div class="hl-below">{links}</div>' if below else ""
-    return _link(first, f"{mark}{html.escape(name)}", current) + inside
+    return _link(first, f"{mark}{html.escape(name)}{live}", current) + inside
+
+
+def _live(page: Page) -> str:
+    """That something runs on a page, and on pointing what."""
+    what = html.escape(page.under_way())
+    return what and f'<small class="hl-under-way" title="{what}">running</small>'
 
 
 def _link(page: Page, inside: str, current: str) -> str:

@@ -380,7 +380,7 @@ LAB_BESIDE = Text("lab_beside", "Overlaid", "", page="Lab")  # names of training
 LAB_FOLDER = Text("lab_folder", "Folder of a training", "", page="Lab")
 LAB_TEXT = Choice[int]("lab_text", "Text", 0, page="Lab", follows=True)
 LAB_STEP = Choice[int]("lab_step", "Step", 0, page="Lab", follows=True)
-LAB_AGAINST = Choice[int]("lab_against", "Minus", -1, page="Lab")  # −1: nothing
+LAB_AGAINST = Choice[int]("lab_against", "Change since", -1, page="Lab")  # −1: nothing
 LAB_HEAD = Text("lab_head", "Head", "", page="Lab")  # of those that form, as "1.0"
 LAB_CURVES = {
     "loss": "loss",

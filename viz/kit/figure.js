@@ -9,7 +9,7 @@ import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.
 
 const MOST_CELL = 54.4; // pixels of a cell
 const TICK_ROOM = 12; // pixels a label needs across its own direction
-const ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1];
+const ROOT_TICKS = [0, 0.1, 0.5, 1];
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;

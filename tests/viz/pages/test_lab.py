@@ -131,13 +131,17 @@ def test_a_field_that_is_set_stands_in_the_address_until_it_is_as_usual_again() 
         'position="x"',
         "seed=9223372036854775807\nn_heads=5",
         "dropout=nan",
+        f"steps={10**30}",
+        'architecture="encoder"',
+        "model={}",
     ],
 )
 def test_a_field_that_cannot_be_is_one_line_and_the_form_stays(fields: str) -> None:
     app = open_page("Lab", lab_task="copy", lab_fields=fields)
     assert len(lines(app, "error")) == 1
     assert not any(x.label == "Start training" for x in app.button)
-    assert app.number_input(key="lab_fields-n_layers").value is not None
+    for key in ("steps", "n_layers", "n_heads", "d_model", "seed"):
+        assert app.number_input(key=f"lab_fields-{key}").value is not None
     assert len(app.selectbox(key="lab_fields-schedule").options) > 1
 
 
@@ -346,7 +350,7 @@ def test_one_that_was_killed_says_where_it_stood_and_what_is_saved(top: Path) ->
     (folder / "train.log").write_text("step 15/20 · loss 12.50")
     app = open_page("Lab")
     assert lines(app, "plain")[0].startswith(
-        f"one: failed · step 10 of 20 · loss {digits(last['loss'], 3)} · held out"
+        f"one: ended by itself · step 10 of 20 · loss {digits(last['loss'], 3)} · held out"
     )
     assert lines(app, "error") == [
         "it ended by itself at step 15, last saved at 10: step 15/20 · loss 12.50"

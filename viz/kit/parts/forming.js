@@ -56,8 +56,8 @@ export class Forming extends Instrument {
     const field = { bounds: { low: 0, high: 0, step: 1 }, value: 0, show };
     this.step = slider("Step", field, (at) => this.#goTo(at));
     this.play = button("Play", () => (this.#playing === null ? this.#begin() : this.#end()));
-    this.minus = html("div");
-    this.controls = html("div", { class: "hl-row" }, this.step, this.play, this.minus);
+    this.since = html("div");
+    this.controls = html("div", { class: "hl-row" }, this.step, this.play, this.since);
     this.says = html("p", { class: "hl-caption", role: "status" });
     this.grid = new Grid("hl-overview", MARGIN, {
       point: (at) => this.#point(at),
@@ -135,10 +135,10 @@ export class Forming extends Instrument {
     moveSlider(this.step, at, { words: said[at], high: steps.length - 1 });
     this.play.textContent = this.#playing === null ? "Play" : "Stop";
     /** @type {[number, string][]} */
-    const options = [[-1, "nothing"]];
+    const options = [[-1, "no step"]];
     steps.forEach((step, i) => options.push([step, `step ${said[i]}`]));
     const pick = (/** @type {string} */ step) => this.set({ against: Number(step) });
-    fillLists(this.minus, said.join(), () => [select("Minus", options, pick)], [
+    fillLists(this.since, said.join(), () => [select("Change since", options, pick)], [
       this.#before < 0 ? -1 : this.settings.against,
     ]);
     this.#speak();
@@ -304,8 +304,8 @@ export class Forming extends Instrument {
 
   /** What is on screen, by names. */
   read() {
-    const { step, minus, says, title, cell, grid, map } = this;
-    const words = wordsIn({ step, minus: minus.firstElementChild, says, title, cell });
+    const { step, since, says, title, cell, grid, map } = this;
+    const words = wordsIn({ step, since: since.firstElementChild, says, title, cell });
     return { ...words, heads: grid.read(), map: map.read() };
   }
 }

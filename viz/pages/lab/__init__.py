@@ -37,4 +37,6 @@ PAGE = Page(
     "begun in a terminal is shown as well. What it has come to opens on every page at any time.",
     render,
     opens_inspector=False,
+    has_bar=False,
+    under_way=lambda: ", ".join(trainings.live_names()),
 )

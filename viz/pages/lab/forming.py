@@ -30,7 +30,9 @@ def draw(run: Run, frames: Frames | None, first: Formed | None) -> None:
     Until another is chosen, the head is large that is named first.
     """
     if frames is None:
-        words.caption("Every head is seen here as soon as the training begins.")
+        is_coming = run.state in MOVING
+        line = "The heads are seen here once it takes steps." if is_coming else "No head was kept."
+        words.caption(line)
         return
     steps = [*frames.steps]
     named = ".".join(map(str, first.head)) if first else ""
@@ -38,7 +40,7 @@ def draw(run: Run, frames: Frames | None, first: Formed | None) -> None:
     if run.state in MOVING:
         frames = replace(frames, steps=frames.steps[-1:], patterns=frames.patterns[-1:])
     else:
-        said = {NONE: "nothing"} | {step: f"step {step:,}" for step in steps}
+        said = {NONE: "no step"} | {step: f"step {step:,}" for step in steps}
         step = LAB_STEP.given(options=steps, default=steps[-1], words=said.__getitem__)
         against = LAB_AGAINST.given(options=[*said], words=said.__getitem__)
         chosen |= {"step": state.value(step), "against": state.value(against)}

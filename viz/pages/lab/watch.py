@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from model.analysis.forming import Formed, formed
+from model.analysis.forming import formed
 from model.files import folder_at
 from model.lines import one_line, quoted
 from model.names import head_name
@@ -18,7 +18,7 @@ from model.training import runs as trainings
 from model.training.recipe import RECIPE_FILE
 from model.training.runs import LIVE, Frames, Run
 from viz.digits import digits, duration
-from viz.figures.lab import curves
+from viz.figures.lab import Curve, curves
 from viz.frame import address, box, controls, folder, layout, notices, state, words
 from viz.frame.said import Link
 from viz.frame.settings import (
@@ -46,6 +46,7 @@ from viz.pages.lab.curves import (
     seconds_per_step,
     smoothing,
 )
+from viz.pages.lab.sharing import slowing
 from viz.runs.forming import induction_scores
 
 EVERY = 1.0  # seconds between two looks at a training that runs
@@ -54,30 +55,26 @@ OF_ONE = ("gradient", "induction")  # curves that are of the chosen training alo
 
 
 def draw(found: Sequence[Run]) -> None:
-    """The training that is chosen, drawn again each second while it runs, and where others lie."""
-    runs = {run.name: run for run in reversed(found)}  # of two with one name the first is shown
-    names = list(reversed(runs))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = controls.select(LAB_RUN.given(options=names, default=names[0]), width=260)
-        others = [name for name in names if name != chosen]
-        beside = [runs[name] for name in controls.some(LAB_BESIDE, others)]
-        for name in {*state.value(LAB_BESIDE).splitlines()} - {*runs}:
-            words.notice(f"There is no training {quoted(name)} to overlay.")
-    folders = [runs[chosen].folder, *(run.folder for run in beside)]
+    """The training that is chosen, beside others; drawn again each second while one runs."""
+    folders, live = [run.folder for run in reversed(found)], _live(found)
 
     def step() -> None:
-        if not folders[0].is_dir():
-            notices.run_again()  # it was deleted
-        shown, *overlaid = map(trainings.run_of, folders)
-        _show(shown, overlaid)
+        if not all(folder.is_dir() for folder in folders):
+            notices.run_again()  # one was deleted
+        # Of two with one name the first is shown.
+        runs = {run.name: run for run in map(trainings.run_of, folders)}
+        _show(runs)
         address.write("Lab", "training")
-        if is_live != (shown.state in LIVE):
-            notices.run_again()  # the clock of the fragment is the whole page's
+        if live != _live([*runs.values()]):
+            notices.run_again()  # the clock of the fragment is the whole page's, and so is the rail
 
-    is_live = runs[chosen].state in LIVE
-    st.fragment(notices.guarded(step), run_every=EVERY if is_live else None)()
+    st.fragment(notices.guarded(step), run_every=EVERY if live else None)()
     if folder.is_local():
         controls.text(LAB_FOLDER, "of one that was begun in a terminal, such as ~/models/mine")
+
+
+def _live(runs: Sequence[Run]) -> set[str]:
+    return {run.name for run in runs if run.state in LIVE}
 
 
 def found() -> list[Run]:
@@ -94,23 +91,77 @@ def found() -> list[Run]:
     return sorted(runs, key=lambda run: named is None or run.folder != named)
 
 
-def _show(run: Run, others: Sequence[Run]) -> None:
-    """Where it stands, what can be done, its curves, its heads, and what it writes."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        words.paragraph(_stands(run))
+def _show(runs: Mapping[str, Run]) -> None:
+    """The list of all, and of the one that is chosen where it stands and what it has become."""
+    names = [*reversed(runs)]
+    setting = LAB_RUN.given(options=names, default=names[0], words=lambda name: _listed(runs[name]))
+    with layout.row("lab"):
+        run = runs[controls.select(setting, width=360)]
+        frames = _watched(run)
         _buttons(run)
-    for one in (run, *others):
-        if one.why:
-            words.notice(one.why if one is run else f"{one.name}: {one.why}", kind="error")
+    words.paragraph(_stands(run))
+    others = [f"{x.name}, {_how_far(x)}" for x in runs.values() if x.state in LIVE and x is not run]
+    if line := slowing(others, is_one_more=run.state in LIVE):
+        words.caption(line)
+    if run.why:
+        words.notice(run.why, kind="error")
+    if run.recipe is not None:
+        _film(run, frames, runs)
+        _samples(run)
+        _ways(run, frames)
+
+
+def _listed(run: Run) -> str:
+    """A training in the list of all: its name, what became of it and how far it has come."""
     if run.recipe is None:
-        return
-    frames, every = _watched(run), [run, *others]
-    _ways(run, frames)
+        return f"{run.name} · cannot be read"
+    far = "" if run.state == "finished" else f", {_how_far(run)}"
+    return f"{run.name} · {_called(run)}{far}"
+
+
+def _called(run: Run) -> str:
+    return "ended by itself" if run.state == "failed" else run.state
+
+
+def _how_far(run: Run) -> str:
+    return f"step {run.step:,} of {run.total_steps:,}"
+
+
+def _film(run: Run, frames: Frames | None, runs: Mapping[str, Run]) -> None:
+    """The maps of all heads with their slider, and beside them a curve; below what is right."""
     scores = induction_scores(frames)
-    first = formed(scores)
-    _curves(every, frames, scores, first)
-    forming.draw(run, frames, first)
-    _samples(run)
+    found = formed(scores)
+    maps, beside = layout.two_up("film", (2, 1)) if frames else (st.container(), st.container())
+    with maps:
+        forming.draw(run, frames, found)
+    with beside:
+        with layout.row("lab-curve"):
+            name = _curve_of(run, scores)
+            every = [run, *_overlaid(run, runs)]
+        at = frames.steps[found.frame] if frames and found and len(every) == 1 else None
+        if name == "induction":
+            lines = forming.induction_curves(frames, scores, found)
+        else:
+            lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
+        _curve(name, every, lines, at)
+        if found and at is not None:
+            head = head_name(*found.head)
+            words.caption(f"Dotted: {head} attends after copies from step {at:,} on.")
+    right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
+    if right:
+        title = "Accuracy" if len(right) > 1 else f"Accuracy, {right[0].of}"
+        layout.show_chart(curves(title, RIGHT, named(right), at), key="lab-accuracy")
+
+
+def _overlaid(run: Run, runs: Mapping[str, Run]) -> list[Run]:
+    """The trainings whose curves are drawn upon those of the chosen one."""
+    chosen = controls.some(LAB_BESIDE, [name for name in runs if name != run.name])
+    for name in {*state.value(LAB_BESIDE).splitlines()} - {*runs}:
+        words.notice(f"There is no training {quoted(name)} to overlay.")
+    for name in chosen:
+        if runs[name].why:
+            words.notice(f"{name}: {runs[name].why}", kind="error")
+    return [runs[name] for name in chosen]
 
 
 def _watched(run: Run) -> Frames | None:
@@ -132,47 +183,41 @@ def _ways(run: Run, frames: Frames | None) -> None:
         words.caption(["The model as it was saved last opens in ", attention, " and ", heads, "."])
 
 
-def _curves(
-    every: Sequence[Run],
-    frames: Frames | None,
-    scores: np.ndarray,
-    found: Formed | None,
-) -> None:
-    """The numbers that are chosen, and how much is right; where a head is named for induction."""
-    there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, every[0])[0].steps)}
+def _curve_of(run: Run, scores: np.ndarray) -> str:
+    """Which of its numbers are chosen."""
+    there = {"induction": len(scores) > 0, "bits": bool(CURVES["bits"](0, run)[0].steps)}
     options = [name for name in LAB_CURVES if there.get(name, True)]
-    name = controls.segments(LAB_CURVE.given(options=options))
+    return controls.select(LAB_CURVE.given(options=options))
+
+
+def _curve(name: str, every: Sequence[Run], lines: Sequence[Curve], at: int | None) -> None:
+    """These numbers over steps, of which one may be marked."""
+    if not any(curve.steps for curve in lines):
+        words.caption(_no_numbers(every[0]))
+        return
     title = LAB_CURVE.words(name).capitalize()
     if name in OF_ONE and len(every) > 1:
         title = f"{title}, {every[0].name}"
-    if name == "induction":
-        lines = forming.induction_curves(frames, scores, found)
-    else:
-        lines = [x for number, one in enumerate(every) for x in CURVES[name](number, one)]
-    at = None
-    if len(every) == 1 and frames and found:
-        at, head = frames.steps[found.frame], head_name(*found.head)
-        words.caption(f"Dotted: {head} attends after copies from step {at:,} on.")
-    first, second = layout.two_up("lab-live")
-    with first:
-        if not any(curve.steps for curve in lines):
-            words.caption("The first numbers come with the first line of the log.")
-            return
-        layout.show_chart(curves(title, AXES[name], named(lines), at), key="lab-curve")
-        if name == "loss":
-            for about in filter(None, map(about_smoothing, every)):
-                words.caption(about)
-    right = [x for number, one in enumerate(every) for x in accuracy(number, one)]
-    with second:
-        if right:
-            title = "Accuracy" if len(right) > 1 else f"Accuracy, {right[0].of}"
-            layout.show_chart(curves(title, RIGHT, named(right), at), key="lab-accuracy")
+    layout.show_chart(curves(title, AXES[name], named(lines), at), key="lab-curve")
+    if name == "loss":
+        for about in filter(None, map(about_smoothing, every)):
+            words.caption(about)
+
+
+def _no_numbers(run: Run) -> str:
+    """Why there is no curve."""
+    assert run.recipe is not None
+    if run.lines:
+        return "Its log has no such numbers."
+    if run.state not in LIVE:
+        return "It ended before the first line of its log: there are no numbers."
+    return f"The first numbers come with step {min(run.recipe.log_every, run.total_steps):,}."
 
 
 def _stands(run: Run) -> str:
     """As the terminal says it, at its step: a killed one had come further than what is saved."""
     run = replace(run, lines=tuple(line for line in run.lines if line["step"] <= run.step))
-    parts = [f"{run.name}: {run.state}", f"step {run.step:,} of {run.total_steps:,}"]
+    parts = [f"{run.name}: {_called(run)}", _how_far(run)]
     if (loss := last_of(losses(0, run)[0])) is not None:
         parts += [f"{'smoothed ' if smoothing(run) else ''}loss {digits(loss, 3)}"]
     if (held_out := last_of(losses(0, run)[1])) is not None:
@@ -193,6 +238,7 @@ ACTS: Mapping[str, Sequence[Act]] = {
     "starting": (STOP,),
     "running": (("Pause", "pause", trainings.pause), STOP),
     "paused": (("Go on", "play_arrow", trainings.go_on), STOP),
+    "stopping": (),
     "stopped": (RESUME, DELETE),
     "failed": (RESUME, DELETE),
     "finished": (DELETE,),

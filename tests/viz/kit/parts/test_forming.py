@@ -53,7 +53,7 @@ def test_two_steps_are_a_signed_difference(gallery: Gallery) -> None:
     now, before = (frames.patterns[i][1, 2].astype(float) for i in (2, 1))
     assert np.allclose(values, now - before, atol=1e-6)
     assert shown["map"]["scale"] == {"name": "change of attention weight", "low": -1, "high": 1}
-    assert (shown["title"], shown["minus"]) == ("L1 H2: step 30 − step 7", "step 7")
+    assert (shown["title"], shown["since"]) == ("L1 H2: step 30 − step 7", "step 7")
 
 
 @pytest.mark.parametrize("against", [NONE, 0])
@@ -117,7 +117,7 @@ def test_a_step_is_dragged_to_and_a_head_chosen(gallery: Gallery) -> None:
     box = gallery.get_by_label("Every head at").bounding_box()
     gallery.mouse.click(box["x"] + 30 + 2.5 * (box["width"] - 34) / 3, box["y"] + 40)
     assert gallery.read()["heads"]["framed"] == [0, 2]
-    gallery.get_by_label("Minus").select_option("step 0")
+    gallery.get_by_label("Change since").select_option("step 0")
     assert gallery.read()["title"] == "L0 H2: step 7 − step 0"
 
 
