@@ -208,7 +208,7 @@ def test_a_pruned_circuit_is_shown_where_there_is_one(gallery: Gallery) -> None:
     shown = drawn(gallery, part_of(found, which="pruned"))
     n = sum(len(line["edges"]) for line in shown["lines"])
     assert n <= len(found.pruned.edges)
-    assert shown["which"] == f"pruned to {len(found.pruned.edges)}"
+    assert shown["which"] == f"after removal: {len(found.pruned.edges)} left"
     assert f"F = {digits(found.share or 0, 2)} of" in shown["says"]
     gallery.get_by_label("strongest", exact=True).check(force=True)
     assert int(gallery.read()["number"]) < len(found.strongest.edges)
