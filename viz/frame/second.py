@@ -81,6 +81,7 @@ def pair_of(view: View) -> Pair | None:
 def offer_pairs(page: str, architecture: str = "") -> None:
     """The pairs to begin with on a page, all or those for a kind of model, and what each shows."""
     offered = [x for x in pairs() if architecture in ("", runs.architecture_of(x.model))]
+    words.caption("Or open a pair that comes with the app, each with its own model:")
     words.ways(words.Way(x.title, f"{x.shows}.", query=_address(x, page)) for x in offered)
 
 
