@@ -20,12 +20,17 @@ from viz.charts.chart import (
 )
 
 SUM = "sum"
+MOST_STEPS, LARGEST = 20, 14  # bars of a waterfall; with more, these many and one of all others
 DOT, DOTTED = Pen("text", None, opacity=0.6), 400  # pixels that the dots of a row take at most
 Cell = tuple[int, int]  # a row and a column
 
 
 def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
-    """From nothing to a logit: each part (N,) begins where the one before it ended."""
+    """From nothing to a logit: each part (N,) begins where the one before it ended.
+
+    Of many parts the largest keep their order, and one bar before the sum is that of all others.
+    """
+    names, parts = _largest(names, parts)
     ends, steps = np.cumsum(parts), np.arange(len(parts))
     bars = Bars([*parts, ends[-1]], ink=[*[SIGN] * len(parts), "frame"], starts=[0, *ends[:-1], 0])
     joins = Line(
@@ -35,6 +40,17 @@ def waterfall(names: Sequence[str], parts: np.ndarray, title: str) -> Chart:
         quiet=True,
     )
     return Chart(title, Axis("", names=[*names, SUM]), Axis("logit"), [joins, bars])
+
+
+def _largest(names: Sequence[str], parts: np.ndarray) -> tuple[Sequence[str], np.ndarray]:
+    """As many names and parts as can be read, their sum that of all."""
+    if len(parts) <= MOST_STEPS:
+        return names, parts
+    is_own = np.zeros(len(parts), dtype=bool)
+    is_own[np.argsort(-np.abs(parts), kind="stable")[:LARGEST]] = True
+    own = [name for name, is_one in zip(names, is_own, strict=True) if is_one]
+    others = f"{len(parts) - LARGEST} others"
+    return [*own, others], np.append(parts[is_own], parts[~is_own].sum())
 
 
 @dataclass(frozen=True, eq=False)

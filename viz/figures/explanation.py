@@ -21,19 +21,21 @@ def arrow_scatter(
 ) -> Chart:
     """Every arrow: a measure across, what its removal takes from the metric upward, (N,) each.
 
-    Those that are `marked`, by what their ring is called, have one; estimates are hollow. words:
-    the title, the measure's name, and the unit of the metric.
+    Those that are `marked` have a ring, and beside it what it is called; estimates are hollow.
+    words: the title, the measure's name, and the unit of the metric.
     """
     (measure, effects), (title, across, unit) = points, words
     symbols = np.where(estimates.cells, "circle-open", "circle").tolist()
     pen = Pen(0, None, symbol=symbols, size=6, opacity=0.55)
     dots = Line(measure, effects, pen=pen, names=names, more=estimates.more(effects))
+    middle = float(np.nanmin(measure) + np.nanmax(measure)) / 2
     rings = [
-        Line([measure[i]], [effects[i]], name, replace(RING, ink=ink), quiet=True)
+        Line([measure[i]], [effects[i]], name, replace(RING, ink=ink), texts=[name], quiet=True,
+             written="middle left" if measure[i] > middle else "middle right", in_legend=False)
         for (name, i), ink in zip(marked.items(), RINGS, strict=False)
-    ]
+    ]  # fmt: skip
     y = Axis("lost without the edge", unit)
-    return Chart(title, Axis(across), y, [dots, *rings], estimates.says, height=440)
+    return Chart(title, Axis(across), y, [dots, *rings], estimates.says, height=390)
 
 
 def token_rows(rows: Mapping[str, np.ndarray], labels: Sequence[str], title: str) -> Chart:

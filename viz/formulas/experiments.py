@@ -4,21 +4,22 @@ from collections.abc import Iterable, Sequence
 
 from viz.formulas import Formula, operand, result
 
-_SCALED = {
-    "layer": r"J x = \frac{x - \overline{x}}{\sigma} \odot g",
-    "rms": r"J x = \frac{x}{\mathrm{rms}} \odot g",
+_NORMS = {  # with the scale of this run: its sign, and what it makes of x
+    "layer": (r"\mathrm{LN}_{\sigma}", r"\frac{x - \overline{x}}{\sigma} \odot g"),
+    "rms": (r"\mathrm{RMSNorm}_{\sigma}", r"\frac{x}{\sigma} \odot g"),
 }
 
 
 def attribution(*, norm: str, norm_placement: str, has_two: bool) -> Formula:
     """A logit as a sum over the parts p of the stream, every norm's scale taken as it was."""
     row, logit = (r"u_t - u_s", r"\ell_t - \ell_s") if has_two else ("u_t", r"\ell_t")
-    norms = "J" if norm_placement == "pre" else r"J_K \cdots J_p"
-    scaled = _SCALED.get(norm, _SCALED["layer"])
+    one, scaled = _NORMS.get(norm, _NORMS["layer"])
+    norms = one if norm_placement == "pre" else rf"{one}^{{(K)}} \cdots {one}^{{(p)}}"
     return Formula(
-        rf"{logit} = \sum_p \langle {row},\; {norms}\, x_p \rangle + b,\qquad {scaled}",
+        rf"{logit} = \sum_p \langle {row},\; {norms}\, x_p \rangle + b,\qquad "
+        rf"{one}\, x = {scaled}",
         "Elhage et al. 2021, “direct logit attribution”; u the columns of W_U, one of each token, "
-        "x_p what part p wrote, σ and rms those of the whole stream in this run, b all biases",
+        "x_p what part p wrote, σ the scale of the whole stream in this run, b all biases",
     )
 
 

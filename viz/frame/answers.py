@@ -60,7 +60,10 @@ def ask(
 
 
 def ask_both(view: View, both: Both, metric: Choice[str]) -> Metric:
-    """What is asked of two inputs, of the tokens that tell them apart until others are chosen."""
+    """What is asked of two inputs, of the tokens that tell them apart until others are chosen.
+
+    These do for most: the controls may stand behind a click.
+    """
     logits = [logits_at(view, given, both.position) for given in (both.first, both.second)]
     own = telling_tokens(*logits)
     likely = [i for row in logits for i in (-row).argsort(kind="stable")[:CANDIDATES].tolist()]

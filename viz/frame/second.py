@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
+from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.second import in_form_of
 from model.given import Ids, Typed, with_words
@@ -20,17 +22,16 @@ from viz import runs
 from viz.digits import digits
 from viz.frame import ASSETS, controls, given, layout, notices, state, words
 from viz.frame.given import Two
-from viz.frame.settings import BLANKS, MODEL, OTHER_DIGIT, SECOND, SENTENCE, SWAP
+from viz.frame.settings import BLANKS, MODEL, OTHER_DIGIT, PAGE, SECOND, SENTENCE, SWAP
 from viz.frame.view import View
 from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
 from viz.labels import clipped, token_labels, told_apart
 from viz.runs import Run, patching
 
-PAIR = "pair"
 MOST_OFFERED, MOST_TRIED = 8, 2000  # words for one; tokens that are looked through for them
 LONGEST = 24  # characters of a word in a list
-ASKS = "Choose a word and what stands in its place, or type a second sentence."
+ASKS = "Choose a word above and what stands in its place, or type a second sentence."
 
 
 class Swap(NamedTuple):
@@ -77,21 +78,18 @@ def pair_of(view: View) -> Pair | None:
     return next((pair for pair in pairs() if (pair.clean, pair.model) == here), None)
 
 
-def draw_pairs(architecture: str = "") -> None:
-    """The list of pairs to choose from, all or those for a kind of model."""
+def offer_pairs(page: str, architecture: str = "") -> None:
+    """The pairs to begin with on a page, all or those for a kind of model, and what each shows."""
     offered = [x for x in pairs() if architecture in ("", runs.architecture_of(x.model))]
-    options = [Option(pair.title, pair.title) for pair in offered]
-    picker = Picker(PAIR, "Pairs", options, "", placeholder="choose one")
-    controls.pickers("pickers-pair", picker, on_change=_take_over)
+    words.caption("Or open a pair that comes with the app, each with its own model:")
+    words.ways(words.Way(x.title, f"{x.shows}.", query=_address(x, page)) for x in offered)
 
 
-def _take_over(changes: Settings) -> None:
-    for pair in pairs():
-        if pair.title == changes.get(PAIR):
-            text = given.kind_of(runs.architecture_of(pair.model)).text or SENTENCE
-            state.put((text, pair.clean), (SECOND, pair.corrupt), (SWAP, None), (MODEL, pair.model))
-            if pair.blank is not None:
-                state.put((BLANKS, [pair.blank]))
+def _address(pair: Pair, page: str) -> str:
+    text = given.kind_of(runs.architecture_of(pair.model)).text or SENTENCE
+    settings = {PAGE: page, MODEL: pair.model, text: pair.clean, SECOND: pair.corrupt}
+    settings |= {} if pair.blank is None else {BLANKS: pair.blank}
+    return "?" + urlencode({setting.name: value for setting, value in settings.items()})
 
 
 # --- asking -----------------------------------------------------------------------------------
@@ -103,19 +101,25 @@ def let_go(view: View) -> None:
     state.value(SWAP)
 
 
-def ask(view: View, hidden: Sequence[int] = ()) -> Second | None:
+def row() -> DeltaGenerator:
+    """Where it is asked for; what else is asked may stand beside it."""
+    return layout.slim_row("second")
+
+
+def ask(view: View, place: DeltaGenerator, hidden: Sequence[int] = ()) -> Second | None:
     """What was chosen as the second text, with the controls to choose it; None before that.
 
-    hidden: places that are blank, where no word can be exchanged.
+    place: a `row`. hidden: places that are blank, where no word can be exchanged.
     """
     ids, places = _row(view), _places(view, hidden)
     swap, pair = _swap(view, places), pair_of(view)
     setting = SECOND.given(default=pair.corrupt if pair and swap is None else "")
     if swap and state.value(setting).strip():  # it was typed later
         swap = _without_swap()
-    with layout.slim_row("second"):
+    with place:
         if places:
             _draw_word(view, places, swap)
+        if swap:
             _draw_other(view, swap)
         text = controls.text(setting, placeholder="or type a second sentence")
     if text.strip():
@@ -158,36 +162,34 @@ def _without_swap() -> None:
 
 
 def _draw_word(view: View, places: Sequence[int], swap: Swap | None) -> None:
+    """The words of the text side by side: one of them is pressed, and pressed again let go."""
     ids, labels = _row(view), token_labels(view.run.trace.streams[0].labels)
+    by_name = {str(place): place for place in places}
 
-    def choose(place: int | None) -> None:
-        found = None if place is None else (place, ids[place])
-        state.put((SWAP, found), (SECOND, ""))
+    def choose(changes: Settings) -> None:
+        place = by_name.get(str(changes.get(SWAP.name)))
+        state.put((SWAP, None if place is None else (place, ids[place])), (SECOND, ""))
 
-    controls.listed(
-        "Word",
-        {place: f"{place}: {clipped(labels[place], LONGEST)}" for place in places},
-        swap and swap.place,
-        choose,
-        placeholder="choose a word",
-    )
+    options = [Option(name, labels[place]) for name, place in by_name.items()]
+    chosen = "" if swap is None else str(swap.place)
+    row = Picker(SWAP.name, "Exchange the word", options, chosen, is_row=True)
+    controls.pickers("pickers-word", row, on_change=choose)
 
 
-def _draw_other(view: View, swap: Swap | None) -> None:
+def _draw_other(view: View, swap: Swap) -> None:
     """What may stand in the place of the word, the most likely first, or is typed."""
-    own = _row(view)[swap.place] if swap else None
+    own = _row(view)[swap.place]
 
     def choose(token: int | str | None) -> None:
-        assert swap is not None and own is not None
         found = _spelled(view, swap.place, token) if isinstance(token, str) else token
         state.put((SWAP, (swap.place, own if found is None else found)), (SECOND, ""))
 
     controls.listed(
         "In its place",
-        _offered(view, swap) if swap else {},
-        swap.token if swap and swap.token != own else None,
+        _offered(view, swap),
+        swap.token if swap.token != own else None,
         choose,
-        placeholder="choose or type one" if swap else "",
+        placeholder="choose or type one",
         takes_new=True,
     )
 
@@ -234,7 +236,7 @@ def run(view: View) -> Run | None:
     """The run on the second prompt that is chosen, with the controls to choose it."""
     first = view.run.trace.streams[0]
     fixed = range(len(first)) if len(view.run.trace.streams) > 1 else ()  # a source alone is typed
-    found = ask(view, fixed)
+    found = ask(view, row(), fixed)
     if found is None:
         return None
     if isinstance(found, Swap):
@@ -248,20 +250,22 @@ def run(view: View) -> Run | None:
 # --- both -------------------------------------------------------------------------------------
 
 
-def both(view: View) -> Two | None:
+def both(view: View, place: DeltaGenerator, promise: str) -> Two | None:
     """Both inputs of an experiment; None with a line where there is no second, or none that fits.
 
-    They fit where both have as many tokens.
+    They fit where both have as many tokens. place: a `row`; promise: a sentence, what is seen then.
     """
     kind = given.kind_on(view)
     if view.run.trace.main.ids is None:
-        digit = controls.maybe(OTHER_DIGIT.given(high=len(given.shipped_digits().labels) - 1))
+        with place:
+            high = len(given.shipped_digits().labels) - 1
+            digit = controls.maybe(OTHER_DIGIT.given(high=high))
         if digit is None:
             words.notice("Choose the number of a second test digit.")
         return None if digit is None else kind.two(view, (digit,))
-    second = ask(view, kind.hidden(view))
+    second = ask(view, place, kind.hidden(view))
     if second is None:
-        words.notice(ASKS)
+        words.notice(f"{ASKS} {promise}")
         return None
     ids = second.of(_row(view)) if isinstance(second, Swap) else kind.read(view, second)
     try:

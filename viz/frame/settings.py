@@ -230,7 +230,7 @@ CIRCUIT_EDGES = Number(
     "circuit_edges", "Strongest edges", circuit.STATE["edges"], 1, 20_000, page="Circuit"
 )
 CIRCUIT_EDGE = Text("circuit_edge", "Chosen edge", "", page="Circuit")
-WHICH_EDGES = {"strongest": "strongest", "pruned": "pruned"}
+WHICH_EDGES = {"strongest": "strongest", "pruned": "after removal"}
 ELSEWHERE_1 = Text("elsewhere_1", "Sentence 1", "", page="Circuit", follows=True)
 ELSEWHERE_2 = Text("elsewhere_2", "Sentence 2", "", page="Circuit", follows=True)
 ELSEWHERE_3 = Text("elsewhere_3", "Sentence 3", "", page="Circuit", follows=True)

@@ -12,6 +12,19 @@ export function enlargement(element) {
 }
 
 /**
+ * Pixels from an element's top to the end of the screen, before anything is scrolled, presented or
+ * not; in a notebook or a file, which is read from top to bottom, without end.
+ *
+ * @param {HTMLElement} element
+ */
+export function roomInSight(element) {
+  const main = element.closest('[data-testid="stMain"]');
+  if (!main) return Infinity;
+  const onWall = roomOnWall(element);
+  return onWall || innerHeight - element.getBoundingClientRect().top - main.scrollTop;
+}
+
+/**
  * Pixels from an element's top to the end of the screen, before anything is scrolled; 0 where the
  * page is not presented.
  *

@@ -103,6 +103,8 @@ CASES = (
     shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
     shown(ablation.weight_map, shares(3, 5), (WORDS[:3], WORDS), causal(3, 5), "T"),
     shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),
+    shown(attribution.waterfall, [f"P{i}" for i in range(23)], (-1) ** np.arange(23) * line(23, 2),
+          title="T"),
     shown(attribution.part_map, attribution.head_axes(LAYERS, 4), holes(3, 4),
           signed("cost", holes(3, 4), "nats"), "T", chosen=(1, 2), off=[(0, 3)],
           estimates=attribution.Estimates(

@@ -19,7 +19,10 @@ from tests.viz.apps import (
     faultless,
     finished,
     lines,
+    offered_of,
     open_page,
+    picked,
+    pickers_of,
     whole,
 )
 from tests.viz.builders import live_data, numbers, stories
@@ -42,6 +45,11 @@ def listed(app: AppTest, label: str) -> dict[str, object]:
     return dict(zip(box.options, box.proto.options, strict=True))
 
 
+def has_asked(app: AppTest) -> bool:
+    """Whether the page asks for a second sentence, in a line."""
+    return any(x.startswith(ASKS) for x in lines(app, "note"))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_runs_on_a_pair_that_nobody_chose(
     page: str, monkeypatch: pytest.MonkeyPatch
@@ -49,7 +57,10 @@ def test_nothing_runs_on_a_pair_that_nobody_chose(
     monkeypatch.setattr(PAGES[page], "answered", lambda *_: pytest.fail("a run was begun"))
     app = open_page(page, sentence=TEXT)
     assert lines(app, "error") == []
-    assert ASKS in lines(app, "note")
+    assert has_asked(app)
+    assert offered_of(app, "swap") == [
+        x.strip() for x in stories().tokenizer.token_strings(ids_of(TEXT))
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -59,7 +70,8 @@ def test_a_word_is_exchanged_for_one_that_the_model_finds_likely_there(
     whole(monkeypatch)
     place, ids = 2, ids_of(TEXT)
     app = open_page(page, sentence=TEXT, swap=f"{place}-{ids[place]}")
-    assert ASKS in lines(app, "note"), "a word alone is no pair"
+    assert has_asked(app), "a word alone is no pair"
+    assert picked(app, "swap") == str(place)
     logits = stories().trace(TEXT).trace.logits[place - 1].astype(np.float64)
     names = [stories().tokenizer.name(i) for i in np.argsort(-logits, kind="stable")]
     wanted = [x for x in names if re.fullmatch(r" [A-Z]\w*", x) and x != " Sam"][:8]
@@ -72,7 +84,11 @@ def test_a_word_is_exchanged_for_one_that_the_model_finds_likely_there(
     app = finished(open_page(page, sentence=TEXT, swap=f"{place}-{other}"))
     assert lines(app, "error") == []
     assert address_of(app)["swap"] == f"{place}-{other}"
-    assert any(x.startswith(f"{len(ids)} tokens and {len(ids)}.") for x in captions(app))
+    if page == "Circuit":
+        rows = zip(*live_data(app)["tokens"], strict=True)
+        assert [i for i, (one, another) in enumerate(rows) if one != another] == [place]
+    else:
+        assert any(x.startswith(f"{len(ids)} tokens and {len(ids)}.") for x in captions(app))
 
 
 def test_a_swap_that_is_none_here_is_a_line() -> None:
@@ -107,7 +123,8 @@ def test_in_a_chat_a_word_of_a_person_is_exchanged_and_nothing_of_the_template(
     trace = runs.run(handle, Chat((Turn("user", "the red ball"),))).trace
     mine = [i for i, role in enumerate(trace.main.roles) if role == "user"]
     app = open_page("Patching", model="some-chat", sentence="the red ball")
-    assert [x.split(":")[0] for x in listed(app, "Word")] == list(map(str, mine))
+    (row,) = pickers_of(app, "swap")
+    assert [option["name"] for option in row["options"]] == list(map(str, mine))
     (other,) = runs.tokenizer(handle).encode(" dog")
     app = faultless(finished(open_page(
         "Patching", model="some-chat", sentence="the red ball", swap=f"{mine[-1]}-{other}"

@@ -1,26 +1,16 @@
 // A circuit: which part's term is read where, on the way from the words to an answer. Python gives the
 // edges and what they keep; here they are drawn, chosen and followed.
 
-import {
-  button,
-  check,
-  digits,
-  html,
-  moveSlider,
-  numbered,
-  radios,
-  wordsIn,
-  slider,
-  svg,
-} from "../dom.js";
+import { button, check, digits, html, moveSlider, radios, wordsIn, slider, svg } from "../dom.js";
 import { pictureMenu } from "../export.js";
 import { Instrument, partOf } from "../instrument.js";
+import { roomInSight } from "../wall.js";
 import { drawShares } from "./circuit/curve.js";
 import { NEEDS, dataOf } from "./circuit/edges.js";
 import { byEffect, edgeText, graphOf, readerOf, waysOf, writerOf } from "./circuit/graph.js";
 import { drawCircuit, legendOf, shownOf } from "./circuit/picture.js";
 import { EdgePanel, edgeList, partWords, readPart, readRows, wayList } from "./circuit/side.js";
-import { answerName, textsOf, wayName } from "./circuit/words.js";
+import { answerName, keptWords, textsOf, wayName } from "./circuit/words.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { InstrumentData, Looks } from "../wire.js" */
@@ -62,6 +52,7 @@ const SHARED = [
 
 const MOST_WAYS = 12;
 const NARROW = 860; // pixels, below which all stands in one column
+const HEIGHT = { least: 300, most: 600, foot: 56 }; // pixels of the picture; below it the legend
 
 /** @extends {Instrument<CircuitData>} */
 export class Circuit extends Instrument {
@@ -83,27 +74,31 @@ export class Circuit extends Instrument {
     this.picture = svg("svg", { class: "hl-circuit", role: "group" });
     this.host = html("div", { class: "hl-circuit-host", tabindex: "0" }, this.picture);
     this.legend = html("p", { class: "hl-caption hl-circuit-legend" });
-    this.chosen = html("section", { class: "hl-chosen", "aria-label": "Chosen" });
+    this.chosen = html("section", { class: "hl-circuit-chosen", "aria-label": "Chosen" });
     this.panel = new EdgePanel(this);
     this.ways = html("section", { "aria-label": "Strongest ways" });
     this.list = html("section", { "aria-label": "Edges" });
-    const first = html(
-      "div",
-      null,
-      this.texts,
-      html("div", { class: "hl-row" }, ...Object.values(this.controls)),
-      this.says,
+    const row = html("div", { class: "hl-row" }, ...Object.values(this.controls));
+    const foot = html("div", { class: "hl-circuit-foot" }, this.legend);
+    foot.append(pictureMenu(() => shownOf(this), this.says));
+    const shared = html(
+      "details",
+      { class: "hl-caption" },
+      html("summary", null, "How to read it"),
     );
-    const left = html("div", { class: "hl-main" }, first, this.host, this.legend);
-    const saves = pictureMenu(() => shownOf(this), this.says);
-    left.append(html("p", { class: "hl-caption" }, SHARED.join(" ")), saves);
-    const right = html("div", { class: "hl-main" }, this.curve, this.chosen, this.ways);
+    shared.append(html("p", null, SHARED.join(" ")));
+    const left = html("div", { class: "hl-main" }, row, this.host, foot, shared);
+    const about = [this.says, this.curve, this.texts, this.chosen, this.ways];
+    const right = html("div", { class: "hl-main" }, ...about);
     this.root.replaceChildren(html("div", { class: "hl-both" }, left, right, this.list));
     this.lifetime.watchSize(this.host, () => this.data && this.#draw());
   }
 
   #controls() {
-    const kinds = ["strongest", "pruned"].map((name) => ({ name, text: name }));
+    const kinds = [
+      { name: "strongest", text: "strongest" },
+      { name: "pruned", text: "after removal" },
+    ];
     const sizeAt = (/** @type {number} */ i) => this.data?.curve.sizes[i] ?? 0;
     const field = {
       bounds: { low: 0, high: 1, step: 1 },
@@ -127,7 +122,7 @@ export class Circuit extends Instrument {
     return dataOf(super.spec, this.arrays);
   }
 
-  /** Whether the pruned circuit is shown. */
+  /** Whether what removal leaves is shown. */
   get isPruned() {
     return Boolean(this.data.pruned) && this.settings.which === "pruned";
   }
@@ -184,16 +179,17 @@ export class Circuit extends Instrument {
     const { radio, number, play, fold } = this.controls;
     radio.hidden = !pruned && !can_prune;
     check(radio, this.settings.which);
-    const so_far = pruned && !pruned.is_done ? ", so far" : "";
+    const soFar = pruned && !pruned.is_done ? " so far" : "";
     const [, second] = radio.querySelectorAll("label span");
-    second.textContent = pruned ? `pruned${so_far} to ${pruned.n}` : "pruned";
+    second.textContent = `after removal${pruned ? `: ${pruned.n} left${soFar}` : ""}`;
     number.hidden = this.isPruned || !curve.sizes.length;
     const [value, words] = [curve.sizes.indexOf(this.k), this.k.toLocaleString("en")];
     moveSlider(number, value, { words, high: Math.max(1, curve.sizes.length - 1) });
     play.hidden = !this.edges.length;
     fold.hidden = !this.#unfolded.size;
     const share = this.isPruned ? pruned?.share : curve.shares[value];
-    this.says.replaceChildren(...this.#kept(share));
+    const n = this.isPruned ? (pruned?.n ?? 0) : this.k;
+    this.says.replaceChildren(...keptWords(this, n, share));
     drawShares(this.curve, curve, this.isPruned ? null : this.k, this.palette);
   }
 
@@ -222,28 +218,6 @@ export class Circuit extends Instrument {
     if (this.settings.edge && this.chosen.hidden) this.set({ edge: "" });
   }
 
-  /**
-   * What the edges keep of the difference, in words.
-   *
-   * @param {number | null | undefined} share not known yet
-   */
-  #kept(share) {
-    const { data, edges } = this;
-    const n = this.isPruned ? (data.pruned?.n ?? 0) : this.k;
-    const whole = edges.filter(({ isWhole }) => isWhole).length;
-    const all = `${n.toLocaleString("en")} of ${data.n_all.toLocaleString("en")} edges`;
-    const some = edges.length < n ? "these" : "them";
-    const lie = whole ? `${whole} of ${some} lie` : `None of ${some} lies`;
-    const drawn = edges.length < n ? ` The ${edges.length} strongest are drawn.` : "";
-    const loose = whole < edges.length ? ` ${lie} on a whole way from a word to the answer.` : "";
-    if (share === null || share === undefined) return [`${all}.${drawn}`];
-    return [
-      `${all} keep${n === 1 ? "s" : ""} `,
-      html("b", null, "F = ", numbered(share, "share", 2)),
-      ` of the difference; all others carry the other text.${drawn}${loose}`,
-    ];
-  }
-
   #draw() {
     const { data, palette, edges, settings } = this;
     const graph = graphOf(edges, data, this.#unfolded);
@@ -253,7 +227,8 @@ export class Circuit extends Instrument {
       [...(lit ?? [])].flatMap(({ at }) => [writerOf(at, data), readerOf(at)].map(graph.drawnAs)),
     );
     const isLit = (/** @type {Line} */ line) => !lit || line.edges.some((edge) => lit.has(edge));
-    const width = this.host.clientWidth - 2;
+    const size = { width: this.host.clientWidth - 2, height: this.#height };
+    this.host.style.minHeight = `${size.height}px`; // nothing below moves as edges come and go
     const isNodeLit = (/** @type {Node} */ { id }) => !lit || ends.has(id) || id === settings.edge;
     const acts = {
       pickLine: (/** @type {Line} */ line) => this.pick(edgeText(line.edges[0].at)),
@@ -262,7 +237,7 @@ export class Circuit extends Instrument {
     this.shown = drawCircuit(this.picture, graph, {
       data,
       palette,
-      width,
+      ...size,
       isLit,
       isNodeLit,
       ...acts,
@@ -275,6 +250,12 @@ export class Circuit extends Instrument {
     );
     this.#drawChosen(edges, graph.nodes);
     this.#drawLists(edges, ways);
+  }
+
+  /** Pixels that the picture may be high to be in sight whole. */
+  get #height() {
+    const free = roomInSight(this.host) - HEIGHT.foot;
+    return Math.min(HEIGHT.most, Math.max(HEIGHT.least, Math.round(free)));
   }
 
   /**
@@ -346,7 +327,11 @@ export class Circuit extends Instrument {
         : ` Rank correlation of estimate and exact: ${digits(correlation, 3)}.`;
     this.ways.replaceChildren(
       html("h3", null, "Strongest ways"),
-      html("p", { class: "hl-caption" }, "Beside each the weakest of its edges."),
+      html(
+        "p",
+        { class: "hl-caption" },
+        "A way is as strong as its weakest edge, given beside it.",
+      ),
       wayList(this, ways),
     );
     this.list.replaceChildren(

@@ -3,16 +3,18 @@
 
 import { html, moveSlider, wordsIn, slider } from "../dom.js";
 import { Instrument, partOf } from "../instrument.js";
+import { Tokens } from "../marks/tokens.js";
 import { same } from "../conversation.js";
 
 /** @import { Place } from "../instrument.js" */
 /** @import { InstrumentData, Option } from "../wire.js" */
 
 /**
- * Options to choose from: a list, whose placeholder stands where nothing stays chosen, or a slider.
+ * Options to choose from: a list, whose placeholder stands where nothing stays chosen, a slider, or a
+ * row of tokens.
  *
  * @typedef {{name: string, label: string, options: Option[], placeholder: string | null,
- *   is_dragged: boolean}} Picker
+ *   is_dragged: boolean, is_row: boolean}} Picker
  * @typedef {InstrumentData & {pickers: Picker[]}} PickersData
  */
 
@@ -24,6 +26,8 @@ export class Pickers extends Instrument {
   #made = null;
   /** By their setting's name. @type {Map<string, HTMLSelectElement | HTMLLabelElement>} */
   #controls = new Map();
+  /** @type {Map<string, Tokens>} */
+  #rows = new Map();
 
   /** @param {Place} place */
   constructor(place) {
@@ -36,6 +40,9 @@ export class Pickers extends Instrument {
     if (!same(pickers, this.#made)) this.#make(pickers);
     for (const { name, options } of pickers) {
       const control = this.#controls.get(name);
+      const chosen = (/** @type {Option} */ one) => one.name === this.settings[name];
+      const row = this.#rows.get(name);
+      row?.show(options.map((one) => ({ label: one.text, is: { chosen: chosen(one) } })));
       if (control instanceof HTMLSelectElement) control.value = this.settings[name];
       else if (control) {
         const at = options.findIndex((option) => option.name === this.settings[name]);
@@ -61,9 +68,14 @@ export class Pickers extends Instrument {
   /** @param {Picker[]} pickers */
   #place(pickers) {
     this.#controls.clear();
+    this.#rows.clear();
     const all = pickers.map((picker) => {
-      const { name } = picker;
-      const made = picker.is_dragged ? [this.#slider(picker)] : this.#list(picker);
+      const { name, is_dragged: isDragged, is_row: isRow } = picker;
+      const made = isDragged
+        ? [this.#slider(picker)]
+        : isRow
+          ? this.#row(picker)
+          : this.#list(picker);
       return html("div", { class: "hl-picker", "data-setting": name }, made);
     });
     this.root.replaceChildren(...all);
@@ -79,9 +91,25 @@ export class Pickers extends Instrument {
   }
 
   /** @param {Picker} picker */
+  #row({ name, label }) {
+    const pick = (/** @type {number} */ at) => {
+      const { name: option } = this.#optionsOf(name)[at];
+      this.#choose(name, this.settings[name] === option ? "" : option, QUIET_MS.list);
+    };
+    const row = new Tokens("hl-picker-row", label, { pick, walks: true });
+    this.lifetime.watchSize(row.node, () => (row.node.scrollTop = 0)); // read from its beginning
+    this.#rows.set(name, row);
+    return [html("span", { class: "hl-picker-label", "aria-hidden": "true" }, label), row.node];
+  }
+
+  /** @param {string} name */
+  #optionsOf(name) {
+    return this.data.pickers.find((picker) => picker.name === name)?.options ?? [];
+  }
+
+  /** @param {Picker} picker */
   #slider({ name, label, options }) {
-    const optionAt = (/** @type {number} */ at) =>
-      (this.data.pickers.find((picker) => picker.name === name)?.options ?? options)[at];
+    const optionAt = (/** @type {number} */ at) => this.#optionsOf(name)[at] ?? options[at];
     const bounds = { low: 0, high: options.length - 1, step: 1 };
     const show = (/** @type {number} */ at) => optionAt(at).text;
     const made = slider(label, { bounds, value: 0, show }, (at) =>
@@ -103,13 +131,14 @@ export class Pickers extends Instrument {
 
   /** What is chosen, by the names of settings. */
   read() {
-    return wordsIn(Object.fromEntries(this.#controls));
+    const rows = Object.fromEntries([...this.#rows].map(([name, row]) => [name, row.read()]));
+    return { ...wordsIn(Object.fromEntries(this.#controls)), ...rows };
   }
 }
 
 /** @param {Picker} picker */
-function shapeOf({ name, is_dragged }) {
-  return [name, is_dragged];
+function shapeOf({ name, is_dragged, is_row }) {
+  return [name, is_dragged, is_row];
 }
 
 export default partOf("pickers", Pickers);

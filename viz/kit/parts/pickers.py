@@ -10,7 +10,8 @@ from viz.kit.wire import Option, options_data
 class Picker(NamedTuple):
     """One list, by the name of its setting. Without a choice, it shows its `placeholder`.
 
-    Options that follow each other, such as the steps of a training, are dragged through.
+    Options that follow each other, such as the steps of a training, are dragged through; those of a
+    row stand side by side as tokens, and the chosen one, pressed again, is let go.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Picker(NamedTuple):
     chosen: str
     placeholder: str | None = None
     is_dragged: bool = False
+    is_row: bool = False
 
 
 def pickers_part(pickers: Sequence[Picker]) -> Part:

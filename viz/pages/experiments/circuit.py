@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.metrics import DIFFERENCE, LOGIT
 from model.analysis.paths.circuit import Circuit, circuit_of
@@ -34,23 +35,25 @@ from viz.runs.kept import held
 from viz.runs.patching import answered
 
 CIRCUIT = "circuit"  # of this visitor
+PROMISE = (
+    "The picture then shows the way of that word through heads and MLPs to the answer, and how "
+    "much each step of it counts."
+)
 ELSEWHERE = (ELSEWHERE_1, ELSEWHERE_2, ELSEWHERE_3)
 CHOICES = {"edges": CIRCUIT_EDGES, "edge": CIRCUIT_EDGE, "which": CIRCUIT_WHICH}
 
 
 def render(view: View) -> None:
     """Draw the page."""
-    asking = layout.slim_row("patching-metric")
-    with asking:
-        second.draw_pairs("decoder")
-    two = second.both(view)
+    asking = second.row()
+    two = second.both(view, asking, PROMISE)
     if two is None:
+        second.offer_pairs(PAGE.title, "decoder")
         _inspect(view)
         return
-    with asking:
+    with asking, st.popover("Answer and metric"):
         kinds = METRIC.given(default=DIFFERENCE, options=(DIFFERENCE, LOGIT))
         metric = answers.ask_both(view, two.inputs, kinds)
-    second.draw_rows(*two.labels["decoder"], f"The answer is asked {two.place}.")
     question = Question(two.inputs.first, two.inputs.second, metric)
     made_with = (view.handle, question)
     state.only_for(made_with, CIRCUIT_EDGE, CIRCUIT_WHICH)
@@ -60,18 +63,18 @@ def render(view: View) -> None:
     if work.is_done:
         _refuse_unknown(work)
     figure = partial(_figure, view, two, work)
-    gradual.draw(work, figure, lambda: _said(work), CIRCUIT, is_above=True)
+    gradual.draw(work, figure, lambda: _said(work), CIRCUIT)
     if work.is_done:
         _elsewhere(view, two, work)
     _inspect(view)
 
 
 def _prune(work: Circuit) -> None:
-    """Begin to prune, if some circuit keeps the difference."""
+    """Begin to remove edges, if some circuit keeps the difference."""
     try:
         work.prune()
     except ValueError as error:
-        notices.add(f"Not pruned: {error}.")
+        notices.add(f"Nothing removed: {error}.")
         state.put((CIRCUIT_WHICH, "strongest"))
 
 
@@ -110,14 +113,18 @@ def _said(work: Circuit) -> str:
         kept = f"; the {n_kept:,} with the largest estimates are kept" if is_cut else ""
         return f"All {n_all} edges are estimated{kept}, the {n_exact:,} strongest exact."
     if isinstance(now, Edges):
-        return f"Estimating edges, layer by layer: {n_all} so far"
+        n_layers = len(work.paths.base.q)
+        done = round(now.progress * n_layers)
+        return f"Step 1 of 3. Edges estimated: {done} of {n_layers} layers"
     if isinstance(now, Curve):
-        return f"What the strongest edges keep: up to {max(now.sizes, default=0):,}"
+        most = f"{max(now.sizes, default=0):,} of {len(now.edges):,}"
+        return f"Step 3 of 3. What the strongest edges keep: up to {most}"
     if isinstance(now, Pruning):
         left = f"; about {duration(now.seconds_left)} left" if 0 < now.progress < 1 else ""
-        so_far = f"{len(now.edges):,} edges keep {digits(now.share, 2)}"
-        return f"Pruning: {so_far}{left}" if work.is_running else f"Pruning stopped: {so_far}."
-    return gradual.said_of(work.strongest, work.is_running, "Pale")
+        so_far = f"the {len(now.edges):,} that are left keep F = {digits(now.share, 2)}"
+        begins = "Removing edges" if work.is_running else "Removal stopped"
+        return f"{begins}: {so_far}{left or '.'}"
+    return f"Step 2 of 3. {gradual.said_of(work.strongest, work.is_running, 'Pale')}"
 
 
 def _elsewhere(view: View, two: Two, work: Circuit) -> None:

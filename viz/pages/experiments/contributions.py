@@ -1,5 +1,6 @@
 """Contributions: who made this answer? One logit as the sum of what every part added to it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from viz.runs import attributing
 
 ALLOWED = 1e-4  # by which the parts may miss the logit
 MOST_NEURONS = 12
+MOST_CELLS, MOST_HEADS = 100, 14  # of a map of heads; with more, these many are bars
 MOST_WORDS = 6  # at either end
 SHARE = "share in the logit"
 ATTRIBUTE = "model.analysis.attribution.attribute"
@@ -38,8 +40,7 @@ class Asked:
     @property
     def head_name(self) -> str:
         """The chosen head, as in L2 H5."""
-        site = self.record.site
-        return head_name(site.layer, self.head, "" if site.kind == "self" else "cross")
+        return _head_name(self.record.site, self.head)
 
 
 def render(view: View) -> None:
@@ -67,8 +68,12 @@ def render(view: View) -> None:
         "model.frozen_norm.FrozenNorm",
     )
     neurons = asked.found.neurons
-    every_neuron = {"Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron")}
-    inspector.export(view, every_neuron)
+    shares = {"part": asked.found.names, SHARE: asked.found.parts}
+    every_one = {
+        "Every sublayer": lambda: tables.csv(shares),
+        "Every neuron": lambda: tables.matrix_csv(neurons, corner="layer \\ neuron"),
+    }
+    inspector.export(view, every_one)
 
 
 def _answer(view: View) -> Metric:
@@ -125,11 +130,30 @@ def _heads(asked: Asked) -> None:
     def look_at(row: int, head: int) -> None:
         state.put((HEAD_GROUP, own[row].group), (LAYER, own[row].layer), (HEAD, head))
 
+    if values.size > MOST_CELLS:
+        _largest_heads(own, values, look_at)
+        return
     axes = head_axes(list(map(_row_name, own)), values.shape[1])
     chosen = own.index(asked.record.site), asked.head
     scale = signed(SHARE, values)
     chart = part_map(axes, values, scale, "Share of each head: click one", chosen=chosen)
     layout.show_chart(chart, key="heads", on_pick=look_at)
+
+
+def _largest_heads(
+    own: Sequence[Site], values: np.ndarray, look_at: Callable[[int, int], None]
+) -> None:
+    """Of many heads those with the largest shares, (L, H): a map of all has hardly a colour."""
+    order = np.argsort(-np.abs(values).ravel(), kind="stable")[:MOST_HEADS]
+    places = [divmod(int(place), values.shape[1]) for place in order]
+    names = [_head_name(own[row], head) for row, head in places]
+    title = f"Largest shares of {values.size} heads: click one"
+    chart = named_bars(names, values.ravel()[order], SHARE, title)
+    layout.show_chart(chart, key="heads", on_pick=lambda row, _: look_at(*places[row]))
+
+
+def _head_name(site: Site, head: int) -> str:
+    return head_name(site.layer, head, "" if site.kind == "self" else "cross")
 
 
 def _row_name(site: Site) -> str:

@@ -125,6 +125,23 @@ def test_a_chain_is_one_part_until_it_is_unfolded(gallery: Gallery) -> None:
     assert gallery.read() == shown
 
 
+def test_thirty_layers_are_in_sight_whole(gallery: Gallery) -> None:
+    """A head in each layer at one token: none lies outside, and none on its neighbour."""
+    head = [1 + layer * (N_HEADS + 1) for layer in range(30)]
+    edges = [[0, 2, 0, 2, 2, 0], *([i, 2, 0, 2, 2, head[i - 1]] for i in range(1, 30))]
+    of = chain(*edges, [30, 4, 0, 2, 2, head[-1]])
+    shown = drawn(gallery, replace(of, spec={**of.spec, "n_layers": 30}))
+    assert sum(one.startswith("head") for one in shown["nodes"]) == 30
+    high, *circles = gallery.evaluate("""() => [instrument.picture.getBoundingClientRect().height,
+        ...[...instrument.picture.querySelectorAll("[data-node^=head] circle")].map(
+            one => ["cy", "r"].map(x => Number(one.getAttribute(x))))]""")
+    assert high <= 600
+    middles = sorted(y for y, _ in circles)
+    most = max(r for _, r in circles)
+    assert most < middles[0] and middles[-1] < high - most
+    assert min(np.diff(middles)) > most
+
+
 def test_a_chain_that_leaves_out_a_layer_names_its_mlps(gallery: Gallery) -> None:
     edges = [[0, 3, 0, 2, 2, 0], [2, 3, 0, 2, 2, 4], [3, 4, 0, 2, 2, 12]]
     assert "MLP 0, 2" in drawn(gallery, chain(*edges))["names"]
@@ -208,7 +225,7 @@ def test_a_pruned_circuit_is_shown_where_there_is_one(gallery: Gallery) -> None:
     shown = drawn(gallery, part_of(found, which="pruned"))
     n = sum(len(line["edges"]) for line in shown["lines"])
     assert n <= len(found.pruned.edges)
-    assert shown["which"] == f"pruned to {len(found.pruned.edges)}"
+    assert shown["which"] == f"after removal: {len(found.pruned.edges)} left"
     assert f"F = {digits(found.share or 0, 2)} of" in shown["says"]
     gallery.get_by_label("strongest", exact=True).check(force=True)
     assert int(gallery.read()["number"]) < len(found.strongest.edges)

@@ -45,6 +45,23 @@ def test_other_options_keep_the_list_and_its_focus(gallery: Gallery) -> None:
     assert gallery.read()["layer"] == "L4"
 
 
+def test_a_token_of_a_row_is_pressed_and_let_go(gallery: Gallery) -> None:
+    """Two that read alike are told apart by their names."""
+    options = [Option(name, text) for name, text in (("0", "the"), ("3", "<b>"), ("4", "the"))]
+    word = Picker("swap", "Exchange the word", options, "", is_row=True)
+    gallery.show(pickers_part([word]))
+    row = gallery.get_by_role("group", name="Exchange the word")
+    row.get_by_role("button").nth(2).click()
+    assert gallery.sent() == {"swap": "4"}
+    shown = gallery.read()["swap"]
+    assert [(x["label"], x["is"]) for x in shown] == [("the", []), ("<b>", []), ("the", ["chosen"])]
+    row.get_by_role("button").nth(2).press("ArrowLeft")
+    gallery.press("Enter")
+    assert gallery.sent() == {"swap": "3"}
+    gallery.press("Enter")
+    assert gallery.sent() == {"swap": ""}
+
+
 def test_a_slider_is_dragged_through_what_follows_each_other(gallery: Gallery) -> None:
     options = [Option(f"m/{step}", f"{step:,}") for step in (0, 3, 1200)]
     gallery.show(pickers_part([Picker("step", "Step", options, "m/3", is_dragged=True)]))

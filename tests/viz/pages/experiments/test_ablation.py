@@ -55,6 +55,11 @@ def losses(trace: Trace) -> np.ndarray:
     return -np.log(probs[np.arange(len(probs)), trace.ids[1:]])
 
 
+def notes(app: AppTest) -> list[str]:
+    """What is said of what is off, without what single parts cost."""
+    return [x for x in lines(app, "note") if "can be spared" not in x]
+
+
 def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
     app = opened(off=HEAD, layer="L4", head="H1", token="6")
     before, after = stories_trace(TOM), edited(Editor(set_head(SITE, 4)))
@@ -73,7 +78,7 @@ def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
     shown = facts(app)
     assert shown["mean loss of each next token"] == f"{digits(losses(before).mean(), 3)} nats"
     assert shown["mean loss with parts off"] == f"{digits(losses(after).mean(), 3)} nats"
-    assert any("L2 H4" in line for line in lines(app, "note"))
+    assert any("L2 H4" in line for line in notes(app))
 
 
 def test_any_neuron_is_switched_by_its_number() -> None:
@@ -132,7 +137,7 @@ def test_a_survey_has_the_means_of_heads_alone(monkeypatch: pytest.MonkeyPatch) 
 
 def test_with_everything_off_nothing_is_left() -> None:
     app = opened(off="everything")
-    (line,) = lines(app, "note")
+    (line,) = notes(app)
     assert line == (
         "Everything is off. Nothing is left of the model: the unembedding has no bias, so all "
         "answers are equally probable."
@@ -141,7 +146,7 @@ def test_with_everything_off_nothing_is_left() -> None:
     assert numbers(now["x"]) == pytest.approx(1 / stories().config.vocab_size, rel=1e-6)
     assert facts(app)["mean loss with parts off"] == f"{digits(np.log(4096), 3)} nats"
     app = opened(model="digits", off="everything")
-    assert "the bias of the unembedding alone makes the answer" in lines(app, "note")[0]
+    assert "the bias of the unembedding alone makes the answer" in notes(app)[0]
     bias = checkpoint.load("digits", "cpu").model.unembed.bias.numpy().astype(np.float64)
     _, now = chart(app, "answers").data
     assert numbers(now["x"]).max() == pytest.approx(softmax(bias[None]).max(), abs=1e-6)
@@ -149,7 +154,7 @@ def test_with_everything_off_nothing_is_left() -> None:
 
 def test_buttons_switch_everything_off_and_on() -> None:
     app = opened()
-    assert lines(app, "note") == []
+    assert notes(app) == []
     assert any("Nothing is off" in line for line in captions(app))
     button(app, "Everything off").click().run()
     assert query_of(app)["off"] == ["everything"]
@@ -170,6 +175,15 @@ def test_costs_are_those_of_the_ranking() -> None:
     filling.advance(1e9)
     (cells,) = chart(finished(app), "head-costs").data
     assert z(cells).ravel() == pytest.approx(filling.exact, abs=1e-5)
+    (says,) = lines(app, "note")
+    costs = filling.exact.reshape(6, 8)
+    n_spared = sum(cost / whole < 0.05 for cost in filling.exact)
+    assert says.startswith(f"{n_spared} of 48 heads can be spared one at a time: the mean loss of")
+    ends = [np.unravel_index(i, costs.shape) for i in (costs.argmax(), costs.argmin())]
+    for head, (i, j) in zip(("rises most", "falls most"), ends, strict=True):
+        cost = float(costs[i, j])
+        said = f"{'+' if cost > 0 else ''}{digits(cost, 3)} nats"
+        assert f"{head} without L{i} H{j} ({said})" in says
     next(x for x in app.button if x.label.startswith("Cost of the heads of L")).click().run()
     assert len(chart(app, "position-costs").data) == 2
     assert len(chart(finished(app), "position-costs").data) == 1
@@ -187,13 +201,13 @@ def test_heads_are_pruned_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0.0, 1.0)
     assert n_prunable(losses(run.trace).mean(), pruning.steps) < pruning.n
     app = finished(opened(model="positions-rope"))
-    button(app, "Prune heads").click().run()
+    button(app, "Remove heads").click().run()
     assert button(app, "Stop")
 
 
 def test_a_head_between_two_streams_is_switched_off() -> None:
     app = opened(model="translate", off="decoder.cross_attn.1.2")
-    assert lines(app, "note") == ["Off, set to zero: L1 cross H2."]
+    assert notes(app) == ["Off, set to zero: L1 cross H2."]
     (bars,) = chart(app, "loss-change").data
     assert np.abs(numbers(bars["y"])).max() > 1e-4
     tables = checks_shown(inspected(app, "check"))
@@ -203,5 +217,5 @@ def test_a_head_between_two_streams_is_switched_off() -> None:
 
 def test_a_part_that_is_not_there_is_one_line() -> None:
     app = open_page("Ablation", sentence=TOM, off="decoder.attn.9.1")
-    assert ["9 is none of 0 to 5" in line for line in lines(app, "note")] == [True]
+    assert ["9 is none of 0 to 5" in line for line in notes(app)] == [True]
     assert lines(app, "error") == []

@@ -64,6 +64,13 @@ def test_what_has_no_circuit_is_a_line(query: dict[str, str], says: str) -> None
     assert not says or any(says in x for kind in ("error", "note") for x in lines(app, kind))
 
 
+def test_how_far_it_is_has_a_total() -> None:
+    app = open_page("Circuit", sentence=GIRL, second=BOY)
+    (bar,) = app.get("progress")
+    n_layers = stories().config.n_layers
+    assert bar.proto.text == f"Step 1 of 3. Edges estimated: 0 of {n_layers} layers"
+
+
 def test_the_same_edges_on_other_sentences_and_another_answer_s(whole: AppTest) -> None:
     """Suggested ones have other words; one of another length is a line, an empty one nothing."""
     app = chosen(whole, circuit_which="strongest", circuit_edges=100_000)

@@ -1,5 +1,6 @@
 """Protects the page Contributions: its shares are the model's, sum to the logit, and say so."""
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -14,6 +15,7 @@ from tests.viz.apps import (
     open_page,
 )
 from tests.viz.builders import numbers
+from viz.figures import attribution
 from viz.pages.experiments import contributions
 
 
@@ -32,6 +34,26 @@ def test_a_translation_has_it() -> None:
     notes = lines(app, "note")
     assert any("No logit depends directly on Encoder self-attention" in x for x in notes)
     assert offered_of(app, "model"), "the bar is whole"
+
+
+def test_of_many_parts_the_largest_are_named_and_the_sum_is_that_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    every = numbers(chart(opened(), "waterfall").data[1]["y"])
+    heads = numbers(chart(opened(), "heads").data[0]["z"])
+    monkeypatch.setattr(attribution, "MOST_STEPS", 9)
+    monkeypatch.setattr(attribution, "LARGEST", 4)
+    monkeypatch.setattr(contributions, "MOST_CELLS", heads.size - 1)
+    app = opened(layer="L2", head="H5")
+    shown = chart(app, "waterfall").data[1]
+    *parts, total = numbers(shown["y"])
+    assert total == pytest.approx(every[-1], abs=1e-5)
+    assert sum(parts) == pytest.approx(total, abs=1e-5)
+    cut = sorted(np.abs(every[:-1]))[-4]
+    assert parts[:-1] == pytest.approx([x for x in every[:-1] if abs(x) >= cut])
+    bars = numbers(chart(app, "heads").data[0]["x"])
+    largest = sorted(heads.ravel(), key=abs)[-contributions.MOST_HEADS :]
+    assert sorted(bars) == pytest.approx(sorted(largest), abs=1e-5)
 
 
 def test_a_wrong_share_is_an_error_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

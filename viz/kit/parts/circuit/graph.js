@@ -212,15 +212,15 @@ function close(chain, unfolded, found) {
 
 /**
  * Where parts stand: `x` and `y` by their id, the middle of each token's column, and of each row its
- * height. `width` is what there is; more is taken where parts would touch each other.
+ * height. All rows fit into the height; of the width more is taken where parts would touch each other.
  *
  * @param {Node[]} nodes
- * @param {number} width
+ * @param {{width: number, height: number}} room
  */
-export function placesOf(nodes, width) {
+export function placesOf(nodes, { width, height: high }) {
   const rows = [...new Set(nodes.flatMap((one) => [rowOf(one), rowOf(one, one.last)]))];
   rows.sort((a, b) => a - b);
-  const step = Math.min(52, Math.max(26, 520 / rows.length));
+  const step = Math.min(MOST_STEP, (high - TOP - BOTTOM) / Math.max(1, rows.length - 1));
   const height = TOP + step * (rows.length - 1) + BOTTOM;
   /** @param {number} row */
   const yOf = (row) => height - BOTTOM - step * rows.indexOf(row);
@@ -238,11 +238,12 @@ export function placesOf(nodes, width) {
     x += slots[i] * gap;
   });
   const at = new Map(nodes.map((one) => [one.id, placeOf(one, nodes, columns, gap, yOf)]));
-  return { at, columns, rows, yOf, near, gap, width: Math.max(width, x + RIGHT), height };
+  return { at, columns, rows, yOf, near, gap, step, width: Math.max(width, x + RIGHT), height };
 }
 
 const [TOP, BOTTOM, LEFT, RIGHT] = [40, 62, 62, 44]; // pixels around the parts
 const [LEAST_GAP, MOST_GAP] = [30, 120]; // pixels from a head to the next
+const MOST_STEP = 52; // pixels from a row to the next
 
 /**
  * @param {Node} one

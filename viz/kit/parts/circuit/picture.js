@@ -15,6 +15,7 @@ const DASHES = ["1 5", "7 4", null, null, null]; // of q, k, v, of an MLP and of
 const ASIDE = [-6, 6, 0, 0, 0]; // pixels
 const NAMED = 12; // parts that have their name beside them where there is little room
 const ROOM_FOR_NAMES = 66; // pixels from a part to the next, from which all have
+const ROOMY = 24; // pixels from a row to the next, below which parts are smaller
 const CHAIN = 8; // pixels from the middle of a chain to its edge
 const FAINT = { picked: 0.14, loose: 0.25, part: 0.4 };
 const TURN_MS = 90; // from a row to the next, while it plays
@@ -24,6 +25,7 @@ const TURN_MS = 90; // from a row to the next, while it plays
  * @property {CircuitData} data
  * @property {Palette} palette
  * @property {number} width
+ * @property {number} height
  * @property {(line: Line) => boolean} isLit
  * @property {(node: Node) => boolean} isNodeLit
  * @property {(line: Line) => void} pickLine
@@ -38,7 +40,7 @@ const TURN_MS = 90; // from a row to the next, while it plays
  * @param {Look} look
  */
 export function drawCircuit(picture, { nodes, lines }, look) {
-  const places = placesOf(nodes, look.width);
+  const places = placesOf(nodes, look);
   const most = Math.max(...lines.map(({ edges }) => Math.abs(edges[0].effect)), 1e-9);
   const strengths = strengthsOf(nodes, lines);
   const scene = { ...look, places, most, strengths };
@@ -176,7 +178,8 @@ function partOf(one, scene) {
   const place = places.at.get(one.id) ?? { x: 0, y: 0, top: 0, isFirst: true, isLast: true };
   const strongest = strengths.get(one.id);
   const share = Math.abs(strongest?.effect ?? 0) / most;
-  const r = SIZE.least + (SIZE.most - SIZE.least) * Math.sqrt(share);
+  const scale = Math.min(1, places.step / ROOMY);
+  const r = scale * (SIZE.least + (SIZE.most - SIZE.least) * Math.sqrt(share));
   const color = (strongest?.effect ?? 0) < 0 ? palette.diverging[1] : palette.diverging[5];
   const opacity = isNodeLit(one) ? 1 : FAINT.part;
   const turn = `--hl-turn: ${TURN_MS * places.rows.indexOf(rowOf(one))}ms`;

@@ -60,10 +60,7 @@ export function edgeList(scope, edges) {
  * @param {DrawnEdge[][]} ways
  */
 export function wayList(scope, ways) {
-  if (!ways.length) {
-    const says = "No way from a word to the answer is whole yet: take more edges.";
-    return html("p", { class: "hl-caption" }, says);
-  }
+  if (!ways.length) return html("p", { class: "hl-caption" }, noWay(scope));
   return html(
     "ol",
     { class: "hl-edge-ways" },
@@ -77,6 +74,17 @@ export function wayList(scope, ways) {
       return row(weakest.effect, words, { ...how, pick: () => scope.follow(i) });
     }),
   );
+}
+
+/**
+ * Why there is no way: edges are still looked for, or more of them can be taken, or there are none.
+ *
+ * @param {Circuit} scope
+ */
+function noWay({ data, isPruned, k }) {
+  if (!data.curve.sizes.length) return "They come once the edges of all layers are exact.";
+  const isLess = !isPruned && k < data.strongest.edges.length;
+  return `No way from a word to the answer is whole among these edges${isLess ? ": take more of them" : ""}.`;
 }
 
 /**
@@ -150,13 +158,13 @@ export class EdgePanel {
     this.cut.hidden = !cut;
     this.bars.node.hidden = !cut;
     if (!cut) return;
-    this.cut.textContent = "Next token: above as it ran, below with this edge cut.";
+    this.cut.textContent = "Next token: above as it ran, below with this edge removed.";
     const most = Math.max(...cut.flatMap(([, before, after]) => [before, after]));
     const rows = cut.map(([label, before, after]) => {
       const number = `${digits(before, 3)} → ${digits(after, 3)}`;
       return { label, before, after, number };
     });
-    this.bars.show(rows, "Probability before and after the cut", most);
+    this.bars.show(rows, "Probability with the edge and without it", most);
   }
 
   /** @param {DrawnEdge} edge */

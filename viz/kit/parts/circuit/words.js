@@ -1,12 +1,12 @@
 // Parts, edges and ways in words.
 
-import { html } from "../../dom.js";
+import { html, numbered } from "../../dom.js";
 import { Tokens } from "../../marks/tokens.js";
 import { readerOf, writerOf } from "./graph.js";
 import { headName } from "../../names.js";
 
 /** @import { Address, Node } from "./graph.js" */
-/** @import { CircuitData } from "../circuit.js" */
+/** @import { Circuit, CircuitData } from "../circuit.js" */
 
 export const KINDS = ["q", "k", "v"];
 
@@ -93,6 +93,28 @@ export function wayName(data, way) {
     token = reader.token;
   }
   return said.join(" → ");
+}
+
+/**
+ * What edges keep of the difference between both texts.
+ *
+ * @param {Circuit} circuit
+ * @param {number} n how many there are; the strongest of them are drawn
+ * @param {number | null | undefined} share not known yet
+ */
+export function keptWords({ data, edges }, n, share) {
+  const whole = edges.filter(({ isWhole }) => isWhole).length;
+  const all = `${n.toLocaleString("en")} of ${data.n_all.toLocaleString("en")} edges`;
+  const some = edges.length < n ? "these" : "them";
+  const lie = whole ? `${whole} of ${some} lie` : `None of ${some} lies`;
+  const drawn = edges.length < n ? ` The ${edges.length} strongest are drawn.` : "";
+  const loose = whole < edges.length ? ` ${lie} on a whole way from a word to the answer.` : "";
+  if (share === null || share === undefined) return [`${all}.${drawn}`];
+  return [
+    `${all}, alone, keep${n === 1 ? "s" : ""} `,
+    html("b", null, "F = ", numbered(share, "share", 2)),
+    ` of the difference between both texts (1: all of it).${drawn}${loose}`,
+  ];
 }
 
 /**

@@ -7,11 +7,10 @@ import numpy as np
 
 from model.analysis.ablation import Part
 from viz.charts.chart import Axis, numbered, signed
-from viz.digits import or_none
+from viz.digits import digits
 from viz.figures.attribution import Estimates, head_axes, part_map
 from viz.frame import answers, controls, gradual, layout, memory, words
-from viz.frame.view import View
-from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_of
+from viz.pages.experiments.ablation.shared import RISE, Experiment, layer_name, name_of
 from viz.runs import ablating
 
 RANKING, POSITIONS, BUTTON = "ranking", "position-ranking", "positions"
@@ -59,7 +58,7 @@ def _costs(experiment: Experiment, ranking: ablating.Ranking) -> None:
         columns = Axis("sublayer", names=[SUBLAYERS[name] for name in modules])
         shown = ("sublayer-costs", "Cost of each sublayer: click one")
         _map(experiment, ranking, places, (Axis("layer", names=rows), columns), shown)
-    _say_ranking(experiment.view, ranking)
+    _say_ranking(experiment, ranking)
 
 
 def _map(
@@ -100,17 +99,27 @@ def _map(
     layout.show_chart(chart, key=key, on_pick=switch)
 
 
-def _say_ranking(view: View, ranking: ablating.Ranking) -> None:
-    """Which of the heads costs most, and which least, as far as is known."""
-    heads = {part: value for part, value in ranking.costs.items() if part.unit is not None}
+def _say_ranking(experiment: Experiment, ranking: ablating.Ranking) -> None:
+    """What can be spared, which part is needed most, and which hinders, as far as is known."""
+    trace, whole = experiment.view.run.trace, experiment.whole_loss
+    known = {part: value for part, value in ranking.costs.items() if np.isfinite(value)}
+    heads = {part: value for part, value in known.items() if part.unit is not None}
+    others = {part: value for part, value in known.items() if part.unit is None}
+    if not heads or not others:
+        return
 
     def said(part: Part) -> str:
-        return f"{name_of(part, view.run.trace)} ({or_none(heads[part], 3)} nats)"
+        cost = ranking.costs[part]
+        return f"{name_of(part, trace)} ({'+' if cost > 0 else ''}{digits(cost, 3)} nats)"
 
+    n_spared = sum(value < RISE * whole for value in heads.values())
     most, least = max(heads, key=heads.__getitem__), min(heads, key=heads.__getitem__)
-    words.caption(
-        f"{'' if ranking.filling.is_done else 'So far: '}The head that costs most is "
-        f"{said(most)}, the one that costs least {said(least)}."
+    falls = "falls most" if heads[least] < 0 else "rises least"
+    words.notice(
+        f"{'' if ranking.filling.is_done else 'So far: '}{n_spared} of {len(heads)} heads can be "
+        f"spared one at a time: the mean loss of {digits(whole, 3)} nats then rises by less than "
+        f"{RISE:.0%}. It rises most without {said(most)} and {falls} without {said(least)}; of "
+        f"whole sublayers most without {said(max(others, key=others.__getitem__))}."
     )
 
 

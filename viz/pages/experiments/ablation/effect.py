@@ -30,9 +30,9 @@ def _patterns(experiment: Experiment) -> None:
     view = experiment.view
     layout.section(
         f"Pattern of {view.head_name}",
-        "As it was, and with parts off. Click a cell on the left to cut that edge.",
-        "The head chosen in the bar above. An edge that is cut has the weight 0 (or what stands "
-        "in for it), and the row is not normalised again.",
+        "As it was, and with parts off. Click a cell on the left to remove that edge.",
+        "The head chosen in the bar above. A removed edge has the weight 0 (or what stands in for "
+        "it), and the row is not normalised again.",
     )
     left, right = layout.two_up("patterns")
     with left:
@@ -41,7 +41,7 @@ def _patterns(experiment: Experiment) -> None:
         if experiment.off:
             _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
         else:
-            words.caption("With parts off: switch off a head above or cut an edge on the left.")
+            words.caption("With parts off: switch off a head above or remove an edge on the left.")
 
 
 def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:

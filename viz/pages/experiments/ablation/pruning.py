@@ -5,12 +5,11 @@ import numpy as np
 from model.analysis.ablation import n_prunable
 from viz.figures.ablation import pruning_curve
 from viz.frame import gradual, layout, words
-from viz.pages.experiments.ablation.shared import Experiment, name_of
+from viz.pages.experiments.ablation.shared import RISE, Experiment, name_of
 from viz.runs import ablating
 
-RISE = 0.05  # of the loss, up to which heads can go
 PRUNING = "pruning"
-BUTTON = gradual.Button("Prune heads", "Prune again", "content_cut")
+BUTTON = gradual.Button("Remove heads", "Remove again", "content_cut")
 
 
 def section(experiment: Experiment) -> None:
@@ -18,7 +17,7 @@ def section(experiment: Experiment) -> None:
     layout.section(
         "How many heads can go?",
         "One head after the other is set to zero: each time the one whose loss is smallest then.",
-        "Greedy pruning, as Michel et al. 2019 and Voita et al. 2019 do it on whole test sets; "
+        "Michel et al. 2019 and Voita et al. 2019, who call it pruning, do it on whole test sets; "
         "here it is on this one input, so that more heads can go than on all texts together.",
     )
     view, targets = experiment.view, experiment.judged.targets

@@ -16,6 +16,7 @@ from viz.frame.view import View
 from viz.runs import Run, ablating, blanks
 from viz.runs.kept import Asked
 
+RISE = 0.05  # of the loss, up to which heads can go
 WORDS = {
     ZERO: "zero",
     MEAN: "mean over this input",

@@ -1,5 +1,7 @@
 """Explanation: what attention weighs, beside what the answer loses without it."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from model.analysis.exact import spearman
@@ -8,7 +10,7 @@ from model.analysis.metrics import Metric
 from model.analysis.paths.words import edge_text
 from model.given import Input
 from model.names import head_name
-from viz.digits import NONE, digits, or_none
+from viz.digits import digits, or_none
 from viz.figures.attribution import Estimates
 from viz.figures.explanation import arrow_scatter
 from viz.formulas import FORMULAS
@@ -24,6 +26,7 @@ from viz.runs.explaining import Explaining, explain
 
 EXPLAINING, RUN = "explaining", "explained"  # of this visitor
 CANDIDATES = 10
+GRADES = (0.3, 0.8)  # of a rank correlation, between hardly, partly and almost
 CROSS = "decoder.cross_attn"
 NAMED = {
     "idle": "much weight, least effect",
@@ -50,6 +53,7 @@ def render(view: View) -> None:
     )
     _one(shown)
     if work.is_done:
+        _named(shown)
         tokens.section(shown)
     _inspect(shown)
 
@@ -96,14 +100,14 @@ def _work(view: View, asked: tuple[Input, Metric, str, int]) -> Explaining:
 
 
 def _arrows(shown: Shown, measure: str) -> None:
-    """The scatter, and beside it the correlations and the arrows that part weight from effect."""
-    left, right = layout.two_up("arrows", (3, 2))
+    """The scatter, and beside it what it says: how the measures rank the arrows."""
+    left, right = layout.two_up("arrows")
     with left:
         _scatter(shown, measure)
-    with right:  # not while what stands below would be moved by it
-        if shown.work.is_done:
-            _correlations(shown)
-            _named(shown)
+    with right:
+        rho = _correlations(shown)
+        words.notice(_conclusion(shown, measure, *rho[measure]))
+        _table(rho)
 
 
 def _scatter(shown: Shown, measure: str) -> None:
@@ -131,20 +135,50 @@ def _scatter(shown: Shown, measure: str) -> None:
     layout.show_chart(chart, key="arrows", on_pick=look_at)
 
 
-def _correlations(shown: Shown) -> None:
-    """How well each measure ranks the arrows as their removal does."""
+def _correlations(shown: Shown) -> dict[str, tuple[float, float]]:
+    """How each measure ranks the arrows as their removal does: by size, and with its direction.
+
+    NaN until every arrow was removed, and where all are alike.
+    """
     effects = shown.work.effects
-    measures = shown.measures
-    rho = {
-        head: [or_none(spearman(of(x), of(effects)), 3) for x in measures.values()]
-        for head, of in (("ρ with |effect|", np.abs), ("ρ with effect", np.asarray))
+    if not shown.work.has_arrows:
+        return dict.fromkeys(shown.measures, (np.nan, np.nan))
+    return {
+        name: (spearman(np.abs(x), np.abs(effects)), spearman(x, effects))
+        for name, x in shown.measures.items()
     }
-    words.table({"measure": [MEASURE.words(name) for name in measures], **rho})
-    is_unknown = any(NONE in found for found in rho.values())
+
+
+def _conclusion(shown: Shown, measure: str, size: float, direction: float) -> str:
+    """Whether the measure explains, in words for both correlations."""
+    if not shown.work.has_arrows:
+        n = shown.work.effects.size
+        return f"Whether it explains the answer is known once all {n:,} edges were removed."
+    if np.isnan([size, direction]).any():
+        return "All edges are alike here: there is nothing to rank."
+    ranks = _graded(size, ("hardly", "partly", "almost"))
+    tells = _graded(abs(direction), ("next to nothing", "something", "nearly all"))
+    return (
+        f"Here {MEASURE.words(measure)} ranks edges {ranks} as their removal does "
+        f"(ρ = {digits(size, 2)}), and says {tells} of whether an edge helps or harms the answer "
+        f"(ρ = {digits(direction, 2)})."
+    )
+
+
+def _graded(rho: float, grades: tuple[str, str, str]) -> str:
+    """A rank correlation in words: below 0.3, below 0.8, or more."""
+    return grades[int(np.searchsorted(GRADES, rho, side="right"))]
+
+
+def _table(rho: Mapping[str, tuple[float, float]]) -> None:
+    """The correlations of all measures."""
+    heads = ("ρ with |effect|", "ρ with effect")
+    columns = {head: [or_none(x[i], 3) for x in rho.values()] for i, head in enumerate(heads)}
+    words.table({"measure": [MEASURE.words(name) for name in rho], **columns})
     words.caption(
         "ρ: Spearman’s rank correlation over all edges; 1, both rank them alike, 0, the one says "
         "nothing of the other. With |effect|: does a larger one change more? With effect: does it "
-        "also say in which direction?" + (f" {NONE}: all are alike." if is_unknown else "")
+        "also say in which direction?"
     )
 
 

@@ -3,6 +3,7 @@
 from itertools import groupby
 
 import numpy as np
+import streamlit as st
 
 from model.analysis.exact import spearman
 from model.analysis.metrics import DIFFERENCE
@@ -25,6 +26,10 @@ from viz.runs.patching import answered
 
 PATCHING = "patching"  # of this visitor
 ALLOWED = 1e-5
+PROMISE = (
+    "The maps then show at which layer and which word the first sentence’s value alone brings "
+    "its answer back."
+)
 CALLED = {  # a value, by the grid it is of and its column
     "resid_pre": "stream, position {}",
     "attn_out": "attention, position {}",
@@ -35,21 +40,21 @@ CALLED = {  # a value, by the grid it is of and its column
 
 def render(view: View) -> None:
     """Draw the page."""
-    asking = layout.slim_row("patching-metric")
-    with asking:
-        if view.run.trace.main.ids is not None:
-            second.draw_pairs()
-    two = second.both(view)
+    asking = second.row()
+    two = second.both(view, asking, PROMISE)
     if two is None:
+        if view.run.trace.main.ids is not None:
+            second.offer_pairs(PAGE.title)
         _formulas()
         _inspect(view)
         return
+    both = two.inputs
+    state.only_for((both.first, both.second, view.model), PATCH)
     with asking:
         stack = controls.segments(PATCH_STACK) if len(two.labels) > 1 else next(iter(two.labels))
-        both = two.inputs
-        state.only_for((both.first, both.second, view.model), PATCH)
-        metric = answers.ask_both(view, both, METRIC.given(default=DIFFERENCE))
-        is_forward = controls.select(RESTORE, width=170) == RESTORE.default
+        with st.popover("Answer and metric"):
+            metric = answers.ask_both(view, both, METRIC.given(default=DIFFERENCE))
+            is_forward = controls.select(RESTORE) == RESTORE.default
     question = Question(both.first, both.second, metric, stack)
     question = question.turned if is_forward else question
     _patch(Shown(view, two, question, _work(view, question), is_forward))
