@@ -23,7 +23,7 @@ class Stopped(BaseException):
 
 
 class Stage(NamedTuple):
-    """What is being done: one of `STEPS`, in words, and which of its pieces are done.
+    """What is being done: one of `STEPS`, in words, and how many of its pieces are done, in words.
 
     share: of the step that is done, by the sizes of its pieces, 0 to 1. seconds_left: of the step;
     not a number before a rate is known.
@@ -31,7 +31,7 @@ class Stage(NamedTuple):
 
     step: int
     words: str
-    count: str = ""
+    pieces: str = ""
     share: float = 0.0
     seconds_left: float = math.nan
 
@@ -72,8 +72,8 @@ class Progress:
         whole, done, rates = sum(map(size, pieces)) or 1.0, 0.0, list[float]()
         for number, piece in enumerate(pieces):
             left = (whole - done) * median(rates) if len(rates) >= KNOWN else math.nan
-            count = f"{number:,} of {len(pieces):,} {unit}" if unit else ""
-            self.say(begun._replace(count=count, share=done / whole, seconds_left=left))
+            said = f"{number:,} of {len(pieces):,} {unit}" if unit else ""
+            self.say(begun._replace(pieces=said, share=done / whole, seconds_left=left))
             began, n = self._clock(), size(piece)
             yield piece
             done += n

@@ -158,7 +158,7 @@ def _opening_said() -> Iterator[None]:
     """A line on standard error while a person watches a model open; nothing in a pipe or a log."""
 
     def say(stage: Stage) -> None:
-        print(f"\r\x1b[K{' '.join((stage.words, stage.count))}", end="\r", file=sys.stderr)
+        print(f"\r\x1b[K{' '.join((stage.words, stage.pieces))}", end="\r", file=sys.stderr)
 
     if not sys.stderr.isatty():
         yield

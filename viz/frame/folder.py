@@ -88,11 +88,10 @@ def offer_copy(loaded: OpenModel) -> None:
         size = opening.size(converted.size_of_copy(loaded))
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
         if st.button(label, key="keep-copy"):
-            with st.spinner(f"Writing {size}…"):
-                try:
-                    converted.keep(loaded)
-                except ValueError as error:
-                    notices.add(str(error))
+            try:
+                converted.keep(loaded)
+            except ValueError as error:
+                notices.add(str(error))
             notices.run_again()
         return
     with st.container(horizontal=True, vertical_alignment="center"):

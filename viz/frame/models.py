@@ -83,9 +83,9 @@ def await_chosen() -> bool:
 
     What a person waited for is chosen once it is open.
     """
-    _take_up()
     try:
         admission.admit()
+        _take_up()
         handle = _chosen_handle()
     except ValueError:
         return True  # the page says what is wrong
@@ -110,9 +110,8 @@ def _take_up() -> None:
         if name != chosen():
             switch(name)
     except ValueError as error:
-        handle = _chosen_handle()
-        if places.folders().get(handle.name) == now.place:
-            _unopened()[handle] = str(error)
+        if places.folders().get(chosen()) == now.place:
+            _unopened()[_chosen_handle()] = str(error)
         else:
             notices.add(str(error))
 

@@ -22,7 +22,7 @@ from viz.runs.opening import Opening, begin
 
 COMING = "opening-model"
 PATIENCE = 0.2  # seconds that a page waits for a model before it says how far it is
-TICK = 0.25  # seconds
+TICK = 0.5  # seconds
 
 
 def coming() -> Opening | None:
@@ -100,7 +100,7 @@ def line(now: Opening) -> str:
 def _more(stage: Stage) -> str:
     """The pieces of a step, and how long it takes yet, as far as both are known."""
     left = "" if math.isnan(stage.seconds_left) else f"about {duration(stage.seconds_left)} more"
-    return "".join(f", {x}" for x in (stage.count, left) if x)
+    return "".join(f", {x}" for x in (stage.pieces, left) if x)
 
 
 def size(n_bytes: int) -> str:

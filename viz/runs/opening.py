@@ -68,13 +68,13 @@ class Opening:
         except (Exception, Stopped) as error:
             self._over(error)
         else:
-            is_kept = self._keeps_copy and converted.is_to_be_kept(model)
-            self.n_of_copy = converted.size_of_copy(model) if is_kept else 0
+            copied = model if self._keeps_copy and converted.is_to_be_kept(model) else None
+            self.n_of_copy = converted.size_of_copy(copied) if copied else 0
             self._over(None)
-            if is_kept:
+            if copied:
                 with suppress(ValueError):  # the badge offers one, and says why there is none
                     converted.make_room(self.n_of_copy)
-                    converted.keep(model)
+                    converted.keep(copied)
 
     def _over(self, error: BaseException | None) -> None:
         with _LOCK:

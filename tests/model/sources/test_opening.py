@@ -37,7 +37,7 @@ def test_a_file_tells_its_steps_and_counts_its_tensors(file: Path) -> None:
     ]
     assert [stage.step for stage in said] == sorted(stage.step for stage in said)
     n = len(reading.read(file).stored)
-    counts = [stage.count for stage in said if stage.count]
+    counts = [stage.pieces for stage in said if stage.pieces]
     assert counts == [f"{i} of {n} tensors" for i in range(n)]
     shares = [stage.share for stage in said if stage.words == "Dequantising"]
     assert shares == sorted(shares) and (shares[0], shares[-1]) == (0, 1)
@@ -52,16 +52,16 @@ def test_a_time_is_told_once_three_pieces_were_timed_by_their_median() -> None:
         now[0] += each_takes[piece]
     assert [math.isnan(stage.seconds_left) for stage in said] == [True, True, True, False, True]
     assert said[3].seconds_left == 5.0 * 3.0
-    assert said[3].share == 7 / 12 and said[3].count == "3 of 4 parts"
+    assert said[3].share == 7 / 12 and said[3].pieces == "3 of 4 parts"
     assert said[3].progress == (progress.WEIGHTS + 7 / 12) / 4
 
 
 def test_what_is_stopped_ends_at_once_and_leaves_the_packages_as_they_were(file: Path) -> None:
     own, said = gguf.GGUFReader, list[Stage]()
-    told = Progress(lambda stage: (said.append(stage), stage.count[:2] == "5 " and told.stop()))
+    told = Progress(lambda stage: (said.append(stage), stage.pieces[:2] == "5 " and told.stop()))
     with progress.told_to(told), pytest.raises(Stopped):
         open_named(str(file), "cpu")
-    assert said[-1].count.startswith("5 of") and gguf.GGUFReader is own
+    assert said[-1].pieces.startswith("5 of") and gguf.GGUFReader is own
     assert open_named(str(file), "cpu").off == ()
 
 
