@@ -48,7 +48,7 @@ def _do(asked: Namespace) -> None:
         return model_command([CHECK, "--checkpoint", named, "--device", asked.device, *more])
     query = {}
     if asked.command == OPEN:
-        said = {"chat": asked.chat, "download": asked.download, "keep": asked.keep}
+        said = {"chat": asked.chat, "download": asked.download}
         query = opening.address(asked.named, asked.text, **said)
     return sys.exit(opening.start(query, with_browser=getattr(asked, "browser", False)))
 
@@ -83,9 +83,6 @@ def _parser() -> ArgumentParser:
         )
     opens.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"
-    )
-    opens.add_argument(
-        "--keep", action="store_true", help="keep a converted copy of a file in GGUF"
     )
     checks.add_argument(
         "--image", metavar="FILE.npz", help="with test_images (N, S, S), of which one is taken"

@@ -38,12 +38,10 @@ def address(
     *,
     chat: str | None = None,
     download: bool = False,
-    keep: bool = False,
 ) -> dict[str, str]:
     """What the app's address says to show a model; of a folder of one's own it is remembered.
 
-    text: a sentence. chat: what a user says in a chat instead. keep: whether a converted copy of a
-    file in GGUF is to be kept.
+    text: a sentence. chat: what a user says in a chat instead.
 
     Raises ValueError, before the app is started, for what it could not open.
     """
@@ -54,13 +52,6 @@ def address(
             refuse_unopenable(folder, free_memory())
         name = places.remember(folder)
     place = places.folders()[name]
-    if keep:
-        from model.sources import converted, transformers  # here, since they load torch
-
-        opened = transformers.load(place)
-        if converted.can_keep(opened):
-            print(f"writing a converted copy into {places.copies()} …", file=sys.stderr)
-        converted.keep(opened)
     config = {} if is_gguf(place) else read_json(place / "config.json", LARGEST_CONFIG)
     is_pair = config.get("architecture") == "encoder_decoder" or config.get("is_encoder_decoder")
     has_template = places.is_of_transformers(place) and reads_chats(place)

@@ -21,6 +21,7 @@ from model.data.images import read_part
 from model.given import Blanked, Translation
 from model.lines import finite, json_line, one_line, quoted
 from model.memory import is_out_of_memory
+from model.progress import Progress, Stage, told_to
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
 from model.sources.handle import OpenModel
@@ -130,7 +131,8 @@ def open_checkpoint(arguments: Namespace) -> Checkpoint:
 
 def open_runnable(arguments: Namespace, needs: Sequence[str] = ()) -> Runnable:
     """The same, or a model of transformers that has what is needed."""
-    loaded = table.open_runnable(arguments.checkpoint, arguments.device)
+    with _opening_said():
+        loaded = table.open_runnable(arguments.checkpoint, arguments.device)
     if loaded.input_kind == "text":
         _ = loaded.tokenizer  # without one it offers nothing, which is not the reason to tell
     say_off(loaded)
@@ -147,7 +149,23 @@ def say_off(loaded: OpenModel) -> None:
 
 def open_model(arguments: Namespace) -> OpenModel:
     """The same of any source."""
-    return table.open_named(arguments.checkpoint, arguments.device)
+    with _opening_said():
+        return table.open_named(arguments.checkpoint, arguments.device)
+
+
+@contextmanager
+def _opening_said() -> Iterator[None]:
+    """A line on standard error while a person watches a model open; nothing in a pipe or a log."""
+
+    def say(stage: Stage) -> None:
+        print(f"\r\x1b[K{' '.join((stage.words, stage.pieces))}", end="\r", file=sys.stderr)
+
+    if not sys.stderr.isatty():
+        yield
+        return
+    with told_to(Progress(say)):
+        yield
+    print("\x1b[K", end="", file=sys.stderr)
 
 
 def _refuse_lacking(loaded: OpenModel, needs: Sequence[str]) -> None:

@@ -1,20 +1,20 @@
-"""A converted copy of a file in GGUF, where a person wanted one: it opens without dequantising.
+"""A converted copy of the weights of a file in GGUF, which opens without dequantising.
 
 It lies below the home of Headlight, under a name of the file's place, of its size and time, and of
-how its header is read.
+how its header is read. Where a person removed it, an empty file has its name: none is kept unasked.
 """
 
 import hashlib
 import json
 import os
 import shutil
+import struct
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TypeGuard
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
+from torch import Tensor
 
 from model.files import MEGABYTE, folder_to_write, is_gguf
 from model.lines import one_line, spelled
@@ -23,8 +23,8 @@ from model.sources.folder import config_in
 from model.sources.handle import OpenModel
 from model.sources.places import copies
 
-# Raised whenever a header or a tokenizer is read in another sense, since a copy holds both.
-READING = 3
+READING = 4  # raised whenever a header is read in another sense, by which weights take their places
+MOST = 8_000 * MEGABYTE  # of all copies that nobody asked for
 
 
 def kept(file: Path) -> Path | None:
@@ -41,10 +41,17 @@ def kept_since(file: Path) -> date | None:
     return None if folder is None else date.fromtimestamp(folder.stat().st_mtime)
 
 
-def remove(file: Path) -> None:
+def discard(file: Path) -> None:
     """Have no copy of a file any longer."""
     with suppress(OSError):  # the file is gone, and with it the name of its copy
         shutil.rmtree(_place(file), ignore_errors=True)
+
+
+def remove(file: Path) -> None:
+    """The same for good: none is kept again until a person asks for one."""
+    discard(file)
+    with suppress(OSError):
+        _place(file).touch()
 
 
 def can_keep(loaded: OpenModel) -> TypeGuard[Adopted]:
@@ -57,13 +64,34 @@ def size_of_copy(loaded: Adopted) -> int:
     return sum(4 * weight.numel() for weight in loaded.model.inner.parameters())
 
 
+def is_to_be_kept(loaded: OpenModel) -> TypeGuard[Adopted]:
+    """Whether a copy of an open model is kept unasked: there is none, and none was removed.
+
+    It takes at most a tenth of what is free, and `MOST` together with all others, of which the
+    oldest make room.
+    """
+    if not can_keep(loaded) or size_of_copy(loaded) > MOST:
+        return False
+    with suppress(OSError, ValueError):
+        free = shutil.disk_usage(folder_to_write(copies())).free
+        return not _place(loaded.folder).exists() and 10 * size_of_copy(loaded) <= free
+    return False
+
+
+def make_room(n_bytes: int) -> None:
+    """Discard the oldest copies, until with so many bytes more they are within `MOST`."""
+    every = sorted(copies().glob("*/"), key=lambda folder: folder.stat().st_mtime)
+    sizes = [sum(x.stat().st_size for x in folder.iterdir()) for folder in every]
+    for n, folder in enumerate(every):
+        if sum(sizes[n:]) + n_bytes > MOST:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def keep(loaded: Adopted) -> None:
     """Write the copy of a model that is open, whole or not at all.
 
     ValueError where the disk has no room, or it cannot be written.
     """
-    from model.sources.gguf import reading  # here, since not everybody has what it reads with
-
     if not is_gguf(loaded.folder):
         raise ValueError(f"{loaded.name} is no file in GGUF; no copy is kept of it")
     if loaded.off:
@@ -83,19 +111,35 @@ def keep(loaded: Adopted) -> None:
             )
         of_file = folder.name.partition("-")[0]
         for left_over in folder.parent.glob(f"{of_file}-*"):  # of the file as it was, or half done
-            shutil.rmtree(left_over, ignore_errors=True)
+            if left_over.is_dir():
+                shutil.rmtree(left_over, ignore_errors=True)
+            else:
+                left_over.unlink()
         new.mkdir()
         names = {name for name, _ in (*inner.named_parameters(), *inner.named_buffers())}
-        state = {name: x.cpu().contiguous() for name, x in inner.state_dict().items()}
-        own = {name: x for name, x in state.items() if name in names}
-        save_file(own, new / "model.safetensors", {"format": "pt"})
+        state = inner.state_dict()
+        _write(new / "model.safetensors", {name: x for name, x in state.items() if name in names})
         (new / "config.json").write_text(json.dumps(config_in(loaded.folder)), encoding="utf-8")
-        reading.tokenizer_of(loaded.folder).save_pretrained(new)
         os.replace(new, folder)
-    except (OSError, SafetensorError) as error:
+    except OSError as error:
         raise ValueError(f"cannot write {spelled(folder)}: {one_line(str(error))}") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
+
+
+def _write(path: Path, weights: dict[str, Tensor]) -> None:
+    """Weights as safetensors, one after the other: none is held twice, and no thread waits."""
+    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
+    end = 0
+    for name, x in weights.items():
+        begin, end = end, end + 4 * x.numel()
+        header[name] = {"dtype": "F32", "shape": [*x.shape], "data_offsets": [begin, end]}
+    about = json.dumps(header).encode()
+    about += b" " * (-len(about) % 8)
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(about)) + about)
+        for x in weights.values():
+            file.write(x.float().cpu().contiguous().numpy().data)
 
 
 def _place(file: Path) -> Path:

@@ -36,6 +36,7 @@ MOST_REMEMBERED = 12
 SNAPSHOT = "step-"  # what the folder of a checkpoint begins with that a training kept on its way
 ADAPTER = "adapter_config.json"  # of peft
 _seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("what one look found", default=None)
+_tried: ContextVar[tuple[Path, ...]] = ContextVar("a folder that is to be listed", default=())
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
@@ -48,6 +49,21 @@ def at_one_look() -> Iterator[None]:
         yield
     finally:
         _seen.reset(token)
+
+
+@contextmanager
+def on_trial(folder: Path) -> Iterator[str]:
+    """Within it a folder is among those that were opened by their path; gives its name.
+
+    Listed it is only by `remember`: what ends half way leaves nothing there.
+    """
+    _refuse_unspelled(folder)
+    token = _tried.set(() if folder in folders().values() else (folder,))
+    try:
+        with at_one_look():
+            yield _name_of(folder)
+    finally:
+        _tried.reset(token)
 
 
 def once_a_look(find: Callable[Given, Answer]) -> Callable[Given, Answer]:
@@ -139,15 +155,23 @@ def remembered() -> list[Path]:
     return [Path(place) for place in every if isinstance(place, str)]
 
 
-def remember(folder: Path) -> str:
-    """Keep a folder that was opened by its path; gives the name that it goes by."""
+def _refuse_unspelled(folder: Path) -> None:
     if spelled(str(folder)) != str(folder):
         raise ValueError(
             f"{quoted(str(folder))} is not UTF-8, so no address can name it; rename it"
         )
+
+
+def _name_of(folder: Path) -> str:
+    return next(name for name, there in folders().items() if there == folder)
+
+
+def remember(folder: Path) -> str:
+    """Keep a folder that was opened by its path; gives the name that it goes by."""
+    _refuse_unspelled(folder)
     if folder not in folders().values():
         _write([folder, *remembered()][:MOST_REMEMBERED])
-    return next(name for name, there in folders().items() if there == folder)
+    return _name_of(folder)
 
 
 def forget(folder: Path) -> None:
@@ -200,7 +224,7 @@ def _all() -> Iterator[Path]:
     """Every place that has a model."""
     tops = [SHIPPED, *filter(None, map(folder_in, VARIABLES)), trained()]
     inside = (x for top in tops for x in (top, *_inside(top)))
-    models = [x for x in (*inside, *remembered()) if has_model(x)]
+    models = [x for x in (*inside, *_tried.get(), *remembered()) if has_model(x)]
     return (x for model in models for x in (model, *snapshots(model)))
 
 

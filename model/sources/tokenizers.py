@@ -1,7 +1,6 @@
 """The tokenizer of a folder that transformers saved, or of a file in GGUF."""
 
 import re
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from model.adopted.tokenizer import AdoptedTokenizer
 from model.data.tokenizer import read_backend
 from model.files import LARGEST_TOKENIZER, is_gguf, read_json
 from model.lines import spelled
-from model.sources import converted
 from model.sources.folder import config_in, in_one_line
 
 OF_TOKENIZER = r"(tokenizer(_config)?|vocab)\.json|vocab\.txt|.*\.(spm|model)"
@@ -32,10 +30,6 @@ def tokenizer_in(
     """The folder's own, or what the library builds of its vocabulary; None where it has none."""
     options = {"local_files_only": True, "trust_remote_code": False}
     if is_gguf(folder):
-        if copy := converted.kept(folder):
-            with suppress(Exception):  # a damaged copy; the file has it, too
-                own = hf.PreTrainedTokenizerFast.from_pretrained(copy, **options)
-                return adopted_tokenizer(own, n_ids, start_id)
         from model.sources.gguf import reading  # here, as in `about_gguf`
 
         own = reading.tokenizer_of(folder)

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from model import progress
 from model.adopted.adopt import adopt
 from model.adopted.model import AdoptedModel
 from model.adopted.pictures import FILE as PREPROCESSOR
@@ -118,9 +119,14 @@ class TransformersSource:
 
 def get_ready() -> None:
     """Import what takes seconds to import, where there are models that need it."""
-    with suppress(ValueError, ImportError):  # whoever opens one is told
-        names = ("", ".modeling_utils", ".generation.utils")
-        for name in names if TransformersSource().names() else ():
+    with suppress(ValueError):  # whoever opens one is told
+        if TransformersSource().names():
+            _import_library()
+
+
+def _import_library() -> None:
+    with suppress(ImportError):  # whoever needs it is told
+        for name in ("", ".modeling_utils", ".generation.utils"):
             import_module(f"transformers{name}")
 
 
@@ -129,6 +135,9 @@ def load(folder: Path, device: str = "auto") -> Adopted:
 
     Raises ValueError, one line with cause and remedy, for what cannot be opened or seen.
     """
+    progress.begin(progress.READING, "Loading transformers")
+    _import_library()
+    progress.begin(progress.READING, "Reading its header")
     where = choose_device(device)
     config = refuse_unopenable(folder, free_on(where))
     hf = _transformers()
@@ -141,6 +150,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
             f"{spelled(folder)}: {len(mismatched)} weights have other shapes than its config "
             f"means, as {quoted(mismatched[0])}; the two belong to different models"
         )
+    progress.begin(progress.CHECKING, "Checking")
     sees = inner.main_input_name == "pixel_values"
     if not sees:
         _refuse_other_than_text(inner, spelled(folder))
@@ -161,6 +171,8 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     with in_one_line(folder, "it does not run"):
         plain = plain_output(inner, pictures and pictures.side)
     model = adopt(inner, pictures)
+    ran = [*of_layers(model), *of_run(model, plain)]
+    progress.begin(progress.TOKENIZER, "Reading its tokenizer")
     n_rows = model.facts.vocab_size or 0
     tokenizer = tokenizer_in(hf, folder, n_rows, _start_id(model))
     # Of GGUF both come of one list, and the library adds a token that its class has by default.
@@ -172,7 +184,7 @@ def load(folder: Path, device: str = "auto") -> Adopted:
     if declared is None:
         text = f"what its files say of attention in {quoted(config['model_type'])!r} is not known"
         notes.append(Finding(f"{text} here: it is not checked beside transformers"))
-    report = (*notes, *of_layers(model), *of_run(model, plain), UNSEEN)
+    report = (*notes, *ran, UNSEEN)
     return Adopted(folder.name, folder, model, tokenizer, report, declared)
 
 
@@ -233,13 +245,14 @@ def as_transformers_reads(kind: Any, folder: Path) -> tuple[Any, dict[str, Any]]
             inner, loading = _read(kind, folder, copy)
             if not loading["missing_keys"] and not loading["mismatched_keys"]:
                 return inner, loading
-        converted.remove(folder)
+        converted.discard(folder)
     inner, loading = _read(kind, folder, folder)
     return inner, {**loading, "lost_copy": [str(copy)] if copy else []}
 
 
 def _read(kind: Any, folder: Path, where: Path) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401
     packed = _transformers().GgufConfig(dequantize=True) if is_gguf(where) else None
+    progress.begin(progress.WEIGHTS, "Reading its weights")
     with in_one_line(folder, "it cannot be opened"), _place(where) as place, _BUILDING:
         return kind.from_pretrained(
             **place,

@@ -11,6 +11,7 @@ from model.sources import places
 from tests.conftest import FAILED
 from tests.viz.kit import gallery as galleries
 from tests.viz.kit.gallery import Gallery
+from viz.frame import opening
 from viz.runs.kept import KEPT
 
 
@@ -60,6 +61,12 @@ def gallery(
     if request.node.stash.get(FAILED, False):
         shown.close()
     assert not errors, "errors of the page"
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page waits for a model that takes long to open: what is drawn is always the page itself."""
+    monkeypatch.setattr(opening, "PATIENCE", 600)
 
 
 @pytest.fixture

@@ -70,10 +70,9 @@ def open_view(
         typed = given.draw(kind, shown.name, has_caret)
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = models.pickers(shown.name)
+        models.refuse_unopened(handle)
         meanwhile(handle.spelled)
-        # Seconds, where weights are large or dequantised.
-        with where, st.spinner("Opening the model…"):
-            input_kind = runs.opened(handle).input_kind
+        input_kind = runs.opened(handle).input_kind
         typed_in = typed.given if input_kind == "text" else ""
         asked = Asked(partial(kind.run, handle, typed_in, page.title))
         run = asked.answer

@@ -1,15 +1,12 @@
 """A model of a person's own: its folder or file is opened by its path, and remembered."""
 
 import os
-from collections.abc import Callable
 
 import streamlit as st
 
-from model.files import MEGABYTE
 from model.sources import converted, places
 from model.sources.handle import OpenModel
-from viz import runs
-from viz.frame import notices, words
+from viz.frame import notices, opening, words
 from viz.frame.settings import MODEL
 from viz.guard import access_from
 from viz.inside_streamlit import unbroken
@@ -39,13 +36,10 @@ def take_over(changes: Settings) -> None:
         st.session_state[ASKED] = True
 
 
-def ask(device: str, on_open: Callable[[str], None]) -> None:
-    """The dialog, from the choice in the list until a model is open or the person closes it.
-
-    `on_open` takes the name of the model.
-    """
+def ask(device: str) -> None:
+    """The dialog, from the choice in the list until a model is opening or the person closes it."""
     if st.session_state.get(ASKED) and is_local():
-        _dialog(device, on_open)
+        _dialog(device)
 
 
 def _close() -> None:
@@ -53,40 +47,36 @@ def _close() -> None:
 
 
 @st.dialog("Open a folder or file", on_dismiss=unbroken(_close))
-def _dialog(device: str, on_open: Callable[[str], None]) -> None:
+def _dialog(device: str) -> None:
     st.text(
         "A folder that transformers saved a model in, with config.json, safetensors and its "
         "tokenizer; a file in GGUF, as llama.cpp, Ollama and LM Studio keep a model; or a "
-        "checkpoint trained with Headlight. Nothing is copied or sent anywhere."
+        "checkpoint trained with Headlight. Nothing is sent anywhere. Of a file in GGUF a "
+        f"converted copy is kept in {places.copies()}, so that it opens faster next time."
     )
     with st.form("folder", border=False):
         place = st.text_input("Path of the folder or file", key=TYPED, placeholder="~/models/gpt2")
         is_wanted = st.form_submit_button("Open", type="primary")
     if is_wanted:
         try:
-            with st.spinner("Opening…"):
-                name = _opened(place, device)
+            _begin(place, device)
         except ValueError as error:
             words.notice(str(error), kind="error")
-        else:
-            _close()
-            on_open(name)
-            st.rerun()
     _show_remembered()
 
 
-def _opened(place: str, device: str) -> str:
-    """The name of the model in a folder, which then is in the list; ValueError where none opens."""
-    folder = places.given_folder(place)
-    is_new = folder not in places.remembered()
-    name = places.remember(folder)
-    try:
-        runs.opened(runs.handle_of(name, device))
-    except ValueError:
-        if is_new:
-            places.forget(folder)
-        raise
-    return name
+def _begin(place: str, device: str) -> None:
+    """Begin to open what lies at a path, and close the dialog; ValueError for what does not."""
+    now = opening.start(places.given_folder(place), device, keeps_copy=True)
+    said = st.empty()
+    said.html(opening.line(now))
+    now.wait(opening.PATIENCE)
+    if now.is_over and (error := now.error):
+        said.empty()
+        opening.leave()
+        raise ValueError(opening.said_of(error))
+    _close()
+    st.rerun()
 
 
 def offer_copy(loaded: OpenModel) -> None:
@@ -95,24 +85,19 @@ def offer_copy(loaded: OpenModel) -> None:
         return
     since = converted.kept_since(loaded.folder)
     if since is None:
-        size = _size(converted.size_of_copy(loaded))
+        size = opening.size(converted.size_of_copy(loaded))
         label = f"Keep a converted copy ({size}) so that it opens faster next time"
         if st.button(label, key="keep-copy"):
-            with st.spinner(f"Writing {size}…"):
-                try:
-                    converted.keep(loaded)
-                except ValueError as error:
-                    notices.add(str(error))
+            try:
+                converted.keep(loaded)
+            except ValueError as error:
+                notices.add(str(error))
             notices.run_again()
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"Converted copy kept on {since}, in {places.home()}", width="stretch")
         remove = unbroken(converted.remove)
         st.button("Remove", key="remove-copy", on_click=remove, args=(loaded.folder,))
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / MEGABYTE:,.0f} MB" if n_bytes >= MEGABYTE else "under 1 MB"
 
 
 def _show_remembered() -> None:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from model.sources import places
 from model.sources.handle import ModelHandle
 from model.sources.places import step_of
 from viz import runs
-from viz.frame import controls, folder, state
+from viz.frame import admission, controls, folder, notices, opening, state
 from viz.frame.examples import examples, pairs
 from viz.frame.kinds import Choice
 from viz.frame.page import Page
@@ -17,8 +18,10 @@ from viz.frame.settings import CELL, DEVICE, HEAD, LARGE, LAYER, MODEL, SENTENCE
 from viz.frame.shipped import called, described
 from viz.kit.parts.pickers import Picker
 from viz.kit.wire import Option, Settings
+from viz.runs.opening import Opening
 
 EXAMPLE, VARIANT, SWITCHED = "example", "variant", "model-was-switched"
+UNOPENED = "models-that-did-not-open"
 ALIKE = "positions-"  # what the names of models begin with that differ in their positions alone
 
 
@@ -49,6 +52,8 @@ def _setting() -> Choice[str]:
 def why_not(page: Page) -> str:
     """Why the chosen model does not show a page itself, as far as is known; empty where it does."""
     try:
+        if not runs.opens_at_once(_chosen_handle()):
+            return ""  # its header would be read first
         reasons = runs.lacking(chosen(), page.needs)
     except ValueError:
         return ""  # the page says what is wrong
@@ -71,6 +76,89 @@ def shown_on(page: Page) -> Shown:
         f"{page.title} does not apply to {called(name)}: {reasons[0]}. No other model here "
         "can show it; train one, see README"
     )
+
+
+def await_chosen() -> bool:
+    """Whether a page can be drawn of the chosen model, or say why not; else it is being opened.
+
+    What a person waited for is chosen once it is open.
+    """
+    try:
+        admission.admit()
+        _take_up()
+        handle = _chosen_handle()
+    except ValueError:
+        return True  # the page says what is wrong
+    if runs.opens_at_once(handle) or handle in _unopened():
+        return True
+    now = opening.coming()
+    if now is None or now.place != places.folders()[handle.name]:
+        now = _start(handle)
+    if not now.wait(opening.PATIENCE):
+        return False
+    _take_up()
+    return True
+
+
+def _take_up() -> None:
+    """Choose what is open now, or keep why it is not."""
+    now = opening.coming()
+    if now is None or not now.is_over:
+        return
+    try:
+        name = opening.listed(now)
+        if name != chosen():
+            switch(name)
+    except ValueError as error:
+        if places.folders().get(chosen()) == now.place:
+            _unopened()[_chosen_handle()] = str(error)
+        else:
+            notices.add(str(error))
+
+
+def _unopened() -> dict[ModelHandle, str]:
+    """Chosen models that could not be opened for this visitor, and why."""
+    return st.session_state.setdefault(UNOPENED, {})
+
+
+def refuse_unopened(handle: ModelHandle) -> None:
+    """ValueError for a model that could not be opened."""
+    if error := _unopened().get(handle):
+        raise ValueError(error)
+
+
+def stop_chosen() -> None:
+    """Wait for the chosen model no longer, but go on with the first."""
+    if now := opening.coming():
+        notices.add(f"{now.place.name} was not opened.")
+    opening.leave()
+    state.drop(_setting())
+
+
+def _begins(name: str) -> bool:
+    """Whether a model takes a while to open, which is begun: till then the page has its own."""
+    try:
+        handle = runs.handle_of(name, _device())
+    except ValueError:
+        return False  # the page says what is wrong
+    if runs.opens_at_once(handle):
+        return False
+    _start(handle)
+    return True
+
+
+def _start(handle: ModelHandle) -> Opening:
+    place = places.folders()[handle.name]
+    return opening.start(place, handle.device, keeps_copy=folder.is_local())
+
+
+def _device() -> str:
+    devices = runs.device_names()
+    return state.value(DEVICE.given(options=devices, default=devices[0]))
+
+
+def _chosen_handle() -> ModelHandle:
+    return runs.handle_of(chosen(), _device())
 
 
 def switch(name: str) -> None:
@@ -98,7 +186,7 @@ def pickers(shown: str) -> ModelHandle:
         *([controls.picker(device)] if len(devices) > 1 else []),
         on_change=_take_over,
     )
-    folder.ask(state.value(device), switch)
+    folder.ask(state.value(device))
     return runs.handle_of(shown, state.value(device))
 
 
@@ -157,6 +245,8 @@ def _take_over(changes: Settings) -> None:
                 chosen_for=example.sentence,
             )
             state.put((LARGE, True), chosen_for=example.model)
+    if MODEL.name in changes and _begins(str(changes[MODEL.name])):
+        del changes[MODEL.name]
     if MODEL.name in changes:
         st.session_state[SWITCHED] = True
     state.take_over(changes)

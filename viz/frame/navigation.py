@@ -17,6 +17,8 @@ from viz.frame import (
     bar,
     inspector,
     layout,
+    models,
+    opening,
     presenting,
     rail,
     scenes,
@@ -59,6 +61,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     by_title = {page.title: page for page in pages}
     title = state.value(PAGE.given(options=list(by_title), default=next(iter(by_title))))
     tours.know(pages)
+    is_ready = models.await_chosen()
     # The address is written last, and its place is always the same.
     first = st.container(key="address-first")
     has_entry = any(one.has(title) for track in tracks for one in track.entries)
@@ -66,7 +69,7 @@ def run(tracks: Sequence[rail.Track[rail.Destination]], pages: Sequence[Page]) -
     filled = [replace(track, entries=track.entries or lessons) for track in tracks]
     opened = "" if any(lesson.is_open for lesson in lessons) else title
     rail.show(filled, opened, search.index(pages))
-    draw = guarded(partial(_draw, by_title[title], pages))
+    draw = guarded(partial(_draw, by_title[title], pages) if is_ready else _instead)
     page = st.Page(draw, title=f"{title} · Headlight")
     st.navigation([page], position="hidden").run()
     with first:
@@ -87,6 +90,7 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
         above = bar.place()
         with above:
             presenting.show()
+            opening.show()
         with above, st.container(key="working"):
             working = st.empty()
             if not page.has_bar:
@@ -112,6 +116,11 @@ def _draw(page: Page, pages: Sequence[Page]) -> None:
     inspector.finish(bar.show_badge(badge, view, more))
     if failed:  # the run stands, whatever the page could not show of it
         raise failed
+
+
+def _instead() -> None:
+    """What stands there while the chosen model is being opened."""
+    opening.show(models.stop_chosen, is_alone=True)
 
 
 def _figures(page: Page, view: View) -> Exception | None:

@@ -34,7 +34,7 @@ from model.given import Chat, Given, Markup, Translation, Typed
 from model.memory import keep_freed_memory, look_at_new_objects_alone
 from model.sources import table
 from model.sources.checkpoint import Checkpoint
-from model.sources.handle import ModelHandle, OpenModel, Traced
+from model.sources.handle import TRANSFORMERS, ModelHandle, OpenModel, Traced
 from model.sources.offers import EVERYTHING, missing
 from model.sources.places import at_one_look as at_one_look
 from model.sources.places import unusable_folders
@@ -57,6 +57,9 @@ BY_NAME: dict[str | type[Any], Callable[[Any], Any]] = {ModelHandle: repr}
 
 # Of texts, as long as a run of them is kept.
 _TRACES: WeakValueDictionary[tuple[ModelHandle, tuple[int, ...]], Trace] = WeakValueDictionary()
+
+# All that are open, as long as they are kept.
+_OPEN: WeakValueDictionary[ModelHandle, OpenModel] = WeakValueDictionary()
 
 # Of models that were found to lack something when they ran, on whatever device.
 _OFFERED: dict[ModelHandle, frozenset[str]] = {}
@@ -189,7 +192,13 @@ def opened(handle: ModelHandle) -> OpenModel:
     model = table.open_model(handle)
     if "weights" not in model.offers:  # ours are in no cycles, and few objects
         look_at_new_objects_alone()
+    _OPEN[handle] = model
     return model
+
+
+def opens_at_once(handle: ModelHandle) -> bool:
+    """Whether nobody waits for a model of a handle: it is open, or one of ours, which are small."""
+    return handle in _OPEN or handle.source != TRANSFORMERS
 
 
 def checkpoint(handle: ModelHandle) -> Checkpoint:

@@ -8,7 +8,7 @@ import math
 import os
 import struct
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -29,10 +29,10 @@ from gguf import (
     dequantize,
     get_tensor_name_map,
 )
-from tqdm import tqdm
 from transformers.integrations.ggml import _gguf_parse_value as parse_value
 from transformers.modeling_utils import PreTrainedModel
 
+from model import progress
 from model.files import GGUF, StoredTensor, opened
 from model.lines import one_line, quoted, spelled
 from model.sources.gguf import tokenizer
@@ -49,6 +49,7 @@ BUFFER = ".layer_output_scale"  # without the end that all tensors have, since i
 NAMED_AS = {"mistral": "llama"}
 ENDING = {text.encode() for text in tokenizer.ENDS}
 LENGTHS = {len(text) for text in ENDING}
+SOME = 4096  # words of a vocabulary between two looks at who waits
 ROWS = 64  # of a tensor that are dequantised as one, where so many divide it
 PLAIN = {"F16", "BF16", "F32", "F64"}  # kinds of numbers that nothing was lost of
 OWN_FORMAT = "open the model that it was made from, as a folder of transformers"
@@ -276,13 +277,15 @@ def _quicker() -> list[tuple[Any, str, Any]]:
     """What stands in for functions of the two packages, by module and name; it gives the same."""
     reading: Any = import_module("transformers.modeling_gguf_pytorch_utils")
     header: Any = import_module("transformers.integrations.gguf.reader")
+    lists: Any = import_module("transformers.integrations.gguf.gguf_tokenizer_mapping")
     return [
         (gguf, "GGUFReader", _header),
         (gguf, "get_tensor_name_map", cache(get_tensor_name_map)),
         (gguf, "dequantize", _dequantised),
-        (reading, "tqdm", _watched),
+        (reading, "tqdm", _told),
         (reading, "_gguf_parse_value", _parsed),
         (reading, "get_gguf_hf_weights_map", _named_as(reading.get_gguf_hf_weights_map)),
+        (lists, "generate_merges", _merges),
         (header, "_mapped", lambda file: np.memmap(file, np.uint8, "r").view(np.ndarray)),
     ]
 
@@ -316,6 +319,29 @@ def _parsed(value: Any, kind: Any) -> Any:  # noqa: ANN401
     return parse_value(value, kind) if len(value) else ""
 
 
-def _watched(tensors: list[Any], **_: str) -> Any:  # noqa: ANN401
-    """A bar while a person watches; nothing in a pipe or a log."""
-    return tqdm(tensors, "opening", leave=False, disable=None)
+def _told(tensors: list[Any], **_: str) -> Any:  # noqa: ANN401
+    """Tensors, one after the other, as whoever waits is told."""
+    step, unit = progress.WEIGHTS, "tensors"
+    return progress.each(step, "Dequantising", tensors, lambda x: int(x.n_elements), unit)
+
+
+def _merges(
+    vocab: dict[str, int],
+    scores: dict[str, float] | None = None,
+    skip_tokens: Collection[str] | None = None,
+) -> list[tuple[str, str]]:
+    """All two pieces that make a third, in the order of that one and of their lengths.
+
+    No two splits of a piece have the same lengths: there is nothing to sort among them.
+    """
+    own, skipped = vocab if scores is None else scores, set(skip_tokens or ())
+    pieces, words = vocab.keys() - skipped, [word for word in own if word not in skipped]
+    found: list[tuple[str, str, float]] = []
+    parts = [words[n : n + SOME] for n in range(0, len(words), SOME)]
+    for part in progress.each(progress.TOKENIZER, "Building its tokenizer", parts, len):
+        for word in part:
+            ends = range(1, len(word))
+            halves = [(word[:n], word[n:], own[word]) for n in ends if word[:n] in pieces]
+            found.extend(x for x in halves if x[1] in pieces)
+    found.sort(key=lambda x: (x[2], len(x[0]), len(x[1])), reverse=scores is not None)
+    return [(left, right) for left, right, _ in found]

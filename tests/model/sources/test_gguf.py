@@ -350,7 +350,9 @@ def test_a_copy_is_kept_where_it_is_wanted_and_gives_the_same(
     first = open_runnable(str(file), "cpu")
     expected = first.trace(TEXT).trace
     assert not home.exists()  # nothing is written unasked
-    opening.address(str(file), None, keep=True)
+    assert converted.is_to_be_kept(first)
+    converted.keep(first)
+    assert not converted.is_to_be_kept(first)
     copy = converted.kept(file)
     assert copy is not None and [copy] == list((home / "converted").iterdir())
     monkeypatch.setattr(reading, "dequantize", None)  # it is not called

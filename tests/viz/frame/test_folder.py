@@ -1,11 +1,13 @@
 """Protects the dialog that opens a folder by its path: a model opens, or one line says why not."""
 
 import errno
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Never
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.sources import converted, places
@@ -50,18 +52,30 @@ def test_a_folder_or_file_opens_by_its_path(
     assert control(app, "model") == name
 
 
-def test_a_converted_copy_is_kept_and_removed_by_a_click(tmp_path: Path) -> None:
+def _end_of_openings() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "opening":
+            thread.join()
+
+
+def test_a_converted_copy_is_kept_until_a_person_removes_it(
+    tmp_path: Path, forgetful: None
+) -> None:
     _packed(file := tmp_path / "my.gguf")
-    app = _given(_asked(), str(file)).run()
-    assert converted.kept(file) is None
-    assert app.button(key="keep-copy").label.startswith(
-        "Keep a converted copy (under 1 MB) so that"
-    )
-    app.button(key="keep-copy").click().run()
+    app = _given(_asked(), str(file))
+    _end_of_openings()
     assert converted.kept(file) is not None
-    assert any("Converted copy kept on" in text.value for text in app.text)
+    assert any("a converted copy of under 1 MB is written" in x for x in lines(app, "note"))
+    assert any("Converted copy kept on" in text.value for text in app.run().text)
     app.button(key="remove-copy").click().run()
     assert converted.kept(file) is None
+    st.cache_resource.clear()
+    open_page("Tokens", model="my.gguf")
+    _end_of_openings()
+    assert converted.kept(file) is None
+    assert "(under 1 MB)" in app.button(key="keep-copy").label
+    app.button(key="keep-copy").click().run()
+    assert converted.kept(file) is not None
     file.unlink()
     converted.remove(file)  # whose copy was to be removed after it
 
@@ -102,8 +116,8 @@ def test_where_nothing_can_be_kept_one_line_says_so(
     monkeypatch.setattr("os.replace", _refused)
     line = f"cannot write {tmp_path}/home/folders.json: Read-only file system; choose another place"
     (button,) = (button for button in app.button if button.label == "Forget")
-    for tried in (button.click().run(), _given(_asked(), str(saved(tmp_path / "other")))):
-        (said,) = lines(tried, "error")
+    opened = _given(_asked(), str(saved(tmp_path / "other")))
+    for (said,) in (lines(button.click().run(), "error"), lines(opened, "note")):
         assert said == f"{line} (HEADLIGHT_HOME says where)"
 
 
