@@ -16,7 +16,6 @@ from viz.pages.lessons import (
     cheaper,
     kernels,
     notation,
-    order,
     recurrence,
     root,
     scaling,
@@ -43,7 +42,6 @@ EXPERIMENT = tuple(
 MORE = tuple(
     module.PAGE
     for module in (
-        order,
         kernels,
         recurrence,
         cheaper,
