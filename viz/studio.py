@@ -16,7 +16,6 @@ from viz.pages.lessons import (
     cheaper,
     kernels,
     notation,
-    order,
     recurrence,
     scaling,
     several_heads,
@@ -42,7 +41,6 @@ EXPERIMENT = tuple(
 MORE = tuple(
     module.PAGE
     for module in (
-        order,
         kernels,
         recurrence,
         cheaper,

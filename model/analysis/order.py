@@ -1,44 +1,35 @@
 """What order and position mean to a model: its tokens moved, swapped, or stripped of their bias."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from model.adopted.model import AnyDecoder
 from model.analysis.masking import largest_changes
-from model.analysis.positions import moved_logits, outputs
+from model.analysis.positions import moved_logits, permutation_error
 from model.masks import full
 from model.trace import AttentionRecord, Trace
-from model.verify.check import relative_error
 
 SAME = 1e-5  # relative; less is float32's own rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Reordered:
-    """Outputs of a sentence and of the same tokens in another order, (T, D) each.
-
-    `difference` is what is left when the rows of the second are put back in the first one's order.
-    """
-
-    first: np.ndarray
-    second: np.ndarray
-    difference: np.ndarray
-    error: float  # the largest difference, relative to the largest output
-
-
-def reordered(
+@torch.inference_mode()
+def in_two_orders(
     model: AnyDecoder, ids: Sequence[int], order: Sequence[int], is_masked: bool
-) -> Reordered:
-    """What becomes of the outputs when the tokens change places, with the model's mask or none."""
-    mask = None if is_masked else full(len(ids)).numpy()
-    first = outputs(model, ids, mask)
-    second = outputs(model, [ids[i] for i in order], mask)
-    back = np.argsort(order)
-    error = relative_error(second, first[list(order)])
-    return Reordered(first, second, second[back] - first, error)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Logits after the last of T tokens, (V,), and after it where the tokens change places.
+
+    order: where each token of the other text stands in this one. With the model's mask or none.
+    """
+    mask = None if is_masked else full(len(ids)).to(model.device)
+    last = len(ids) - 1
+    one, other = (
+        model(torch.tensor([x], device=model.device), mask=mask)[0, at].float().cpu().numpy()
+        for x, at in ((list(ids), last), ([ids[i] for i in order], list(order).index(last)))
+    )
+    return one, other
 
 
 def rolled(model: AnyDecoder, ids: Sequence[int]) -> float | None:
@@ -48,7 +39,8 @@ def rolled(model: AnyDecoder, ids: Sequence[int]) -> float | None:
     """
     if len(set(ids)) < 2:
         return None
-    return reordered(model, ids, (*range(1, len(ids)), 0), is_masked=False).error
+    order = (*range(1, len(ids)), 0)
+    return permutation_error(model, ids, order, full(len(ids)).numpy())
 
 
 def change_when_moved(trace: Trace, model: AnyDecoder, shift: int) -> float:

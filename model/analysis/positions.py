@@ -178,7 +178,7 @@ def _none(trace: Trace, model: DecoderTransformer) -> tuple[Check, ...]:
 
 
 def permutation_error(
-    model: DecoderTransformer,
+    model: AnyDecoder,
     ids: Sequence[int],
     order: Sequence[int],
     mask: np.ndarray | None = None,

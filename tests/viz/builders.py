@@ -41,7 +41,6 @@ PAGES = (
     "Multi-head attention",
     "Positional encoding",
     "Transformer block",
-    "Order",
     "Kernels",
     "Recurrence",
     "Cheaper attention",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.charts.chart import Scale
+from viz.charts.chart import Cells, Scale
 from viz.charts.room import label_width
 from viz.labels import escape
 from viz.theme import Palette, along, color_scale, weight_scale
@@ -79,6 +79,20 @@ def color_bar(scale: Scale, colors: Palette) -> Entries:
         "tickformat": ".3~g",
     }
     return bar | ({"ticktext": [f"{tick:g}" for tick in ticks]} if is_root else {})
+
+
+def key(cells: Cells, colors: Palette) -> Entries:
+    """What the one colour of a map means, and its hatching, above it where others have a bar."""
+    scale, hidden = cells.scale, cells.hidden
+    share = (np.nanmax(cells.values) - scale.low) / (scale.high - scale.low)
+    rgb = ",".join(f"{part:.0f}" for part in along(colors.sequential, np.array([share]))[0])
+    said = [f'<span style="color:rgb({rgb})">■</span> {escape(scale.note)}']
+    if hidden is not None and hidden.cells.any():
+        said.append(f'<span style="color:{colors.muted}">▨</span> {escape(hidden.note)}')
+    x, y = {"x": 0, "xanchor": "left"}, {"y": 1, "yanchor": "bottom", "yshift": 2}
+    font = {"color": colors.muted, "size": 12}
+    return {"text": "<br>".join(said), "align": "left", "showarrow": False, "font": font,
+            "xref": "paper", "yref": "paper"} | x | y  # fmt: skip
 
 
 def ink(shares: np.ndarray, colors: Palette) -> list[str]:

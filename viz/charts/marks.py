@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from viz.charts.chart import SIGN, Bars, Cells, Frame, Line, Mark, Rule, Scale
-from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, ink, stops
+from viz.charts.colors import BAR_PIXELS, Entries, bar_traces, color_bar, colored, ink, key, stops
 from viz.charts.drawing import BAR_TOP, Drawing, Part, bold, further, hover, line_of
 from viz.charts.room import rows_room
 from viz.digits import HOVER, digits
@@ -199,6 +199,8 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
         part.traces.append(_written(drawing, cells, _on_the_scale(shown, scale, colors)))
     if drawing.has_bar:
         part.traces.extend(bar_traces(scale, colors, **bar_place))
+    if scale.note:
+        part.notes.append(key(cells, colors))
     return part
 
 

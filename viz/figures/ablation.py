@@ -22,9 +22,11 @@ def weight_map(weights_of: np.ndarray, both: tuple[Sequence[str], Sequence[str]]
     return Chart(title, keys, queries, [cells], says, is_square=len(both[0]) == len(both[1]))
 
 
-def paired_answers(names: Sequence[str], both: tuple[np.ndarray, np.ndarray], title: str) -> Chart:
+def paired_answers(
+    names: Sequence[str], both: Sequence[np.ndarray], title: str, of: Sequence[str] = NAMES
+) -> Chart:
     """Probabilities of the same answers in two runs, two bars below each other for each name."""
-    bars = [Bars(probs, name, is_written=True) for name, probs in zip(NAMES, both, strict=True)]
+    bars = [Bars(probs, name, is_written=True) for name, probs in zip(of, both, strict=True)]
     return Chart(title, PROBABILITY, Axis("", names=names), bars)
 
 

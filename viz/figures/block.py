@@ -5,26 +5,36 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from viz.charts.chart import Axis, Bars, Cells, Chart, Line, Pen, Scale, signed
+from viz.digits import digits
+
+INKS = {"norm": "muted", "attention": 1, "MLP": 2}  # of the kinds of steps
 
 
-def step_map(values: np.ndarray, names: Sequence[str], title: str, *, is_shared: bool) -> Chart:
+def step_map(values: np.ndarray, names: Sequence[str], title: str) -> Chart:
     """The vector of one token after each step, (steps, D).
 
-    Where the steps do not share their colours, these are of shares of their step's largest
-    magnitude.
+    Colours are of shares of each step's largest magnitude.
     """
     largest = np.abs(values).max(axis=-1, keepdims=True)
     shares = values / np.where(largest > 0, largest, 1)
-    shades = None if is_shared else (shares, Scale("÷ its largest", -1.0, 1.0, "signed"))
+    shades = shares, Scale("÷ its largest", -1.0, 1.0, "signed")
     cells = Cells(values, signed("value", values), shades=shades)
     x, y = Axis("dimension", kind="whole"), Axis("", names=names)
     return Chart(title, x, y, [cells])
 
 
-def length_bars(lengths: np.ndarray, names: Sequence[str]) -> Chart:
-    """The length of that vector after each step, (steps,)."""
-    x, y = Axis("length", from_zero=True), Axis("", names=names)
-    return Chart("Its length", x, y, [Bars(lengths)])
+def length_bars(
+    lengths: np.ndarray, names: Sequence[str], kinds: Sequence[str], title: str
+) -> Chart:
+    """The length of one token's vector after each step, (steps,), by what kind of step it is.
+
+    What is added has a colour of its own, and norms are grey: the rest is the stream.
+    """
+    inks = [INKS.get(kind, 0) for kind in kinds]
+    written = [digits(float(length), 1) for length in lengths]
+    # With room for the number at the end of the longest.
+    x = Axis("length", ends=(0, 1.15 * (np.nanmax(lengths, initial=0.0) or 1.0)))
+    return Chart(title, x, Axis("", names=names), [Bars(lengths, ink=inks, texts=written)])
 
 
 def norm_scatter(before: np.ndarray, after: Mapping[str, np.ndarray], title: str) -> Chart:

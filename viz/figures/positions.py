@@ -10,16 +10,33 @@ from viz.digits import HOVER
 from viz.theme import Palette, color_scale, template
 
 FIRST_VIEW = 80  # positions on screen before a person zooms out
+MOST_WAVES = 16  # rows of a map in which each can be followed by eye
 POSITION, DIMENSION = Axis("position", kind="whole"), Axis("dimension", kind="whole")
 
 
-def wave_map(
-    table: np.ndarray, n_used: int, title: str = "Rows: positions, columns: dimensions"
-) -> Chart:
-    """The vectors added at each position, (T, D): positions down, dimensions across.
+def wave_rows(table: np.ndarray, n_used: int) -> Chart:
+    """Some sines of (T, D), evenly spread over the pairs: positions across, slower waves below.
+
+    A line marks the `n_used` positions the sentence takes. More positions than fit the screen at
+    several pixels each would be moiré.
+    """
+    n_pairs, n = table.shape[1] // 2, min(max(FIRST_VIEW, n_used), len(table))
+    step = -(-n_pairs // MOST_WAVES)
+    pairs = range(0, n_pairs, step)
+    values = np.ascontiguousarray(table[:n, [2 * pair for pair in pairs]].T)
+    ends = Rule("x", n_used - 0.5, "the sentence ends here", ("right", "top"))
+    which = f"one pair of dimensions in {step}" if step > 1 else "each pair of dimensions"
+    title = f"The sine of {which}, positions 0 to {n - 1}"
+    rows = Axis("pair", names=[str(pair) for pair in pairs])
+    return Chart(title, POSITION, rows, [Cells(values, signed("sine", values)), ends])
+
+
+def table_map(table: np.ndarray, n_used: int) -> Chart:
+    """The vectors that were trained for each position, (T, D): positions down, dimensions across.
 
     A line marks the `n_used` positions the sentence takes.
     """
+    title = "Rows: positions, columns: dimensions"
     place = ("right", "top" if n_used > len(table) / 8 else "bottom")
     ends = Rule("y", n_used - 0.5, "the sentence ends here", place)
     return Chart(title, DIMENSION, POSITION, [Cells(table, signed("value", table)), ends])

@@ -28,7 +28,7 @@ def token_map(
 
 def mask_map(mask: np.ndarray, text: Sequence[str], title: str = "The mask") -> Chart:
     """The mask (T, T): which keys each query may attend to, and which are masked."""
-    scale = Scale("", 0.0, 2.5, note="may attend, M = 0")
+    scale = Scale("", 0.0, 2.5, note="may attend: M = 0")
     return token_map(mask.astype(np.float32), (text, text), scale, title, mask)
 
 

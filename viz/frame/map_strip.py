@@ -20,7 +20,7 @@ from viz.runs.kept import kept
 ABOUT = {
     "tokens": ("Tokens",),
     "embed": ("Embeddings and similarity",),
-    "positions": ("Positional encoding", "Order"),
+    "positions": ("Positional encoding",),
     "layer": (
         *("Attention", "Heads", "Masks", "Multi-head attention", "Attention by hand"),
         *("Kernels", "Cheaper attention", "KV cache", "Explanation"),

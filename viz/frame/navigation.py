@@ -38,6 +38,11 @@ from viz.runs.checking import figures_first
 DRAWN = "page-and-model-that-were-drawn"
 # Where addresses of before lead today, by title and scene; "" is the first scene and any other.
 MOVED: Mapping[str, Mapping[str, str]] = {
+    "Order": {
+        "": "page=Positional encoding&scheme=compare&scene=order"
+        "&sentence=The cat chased the dog. The&token=1&other_token=4"
+    },
+    "Positional encoding": {"open": "scene=order", "masked": "scene=order"},
     "Why the residual?": {"": "page=Transformer block&scene=gradients"},
     "Why √d?": {
         "": "page=Attention by hand&scene=variance",

@@ -16,12 +16,16 @@ MOST_TURNS = 6  # pictures before the one that a figure shows
 def show(page: Page, view: View, **at: str) -> None:
     """Draw the scene of a page that is chosen, and fill its numbers into its words.
 
-    `at` are settings by which the links of its steps are told apart, such as the scheme.
+    `at` are settings by which the links of its steps are told apart, such as the scheme; a scene
+    without a step of its own has that of the same scene elsewhere on the page.
     """
     state.only_for((page.title, *at.values()), SCENE)
     first, link = next(iter(page.scenes)), {PAGE.name: page.title, **at}
     names = {x: (x, "") if x == first else (x,) for x in page.scenes}
-    steps = {x: tours.step_of(link, names[x]) for x in names}
+    steps = {
+        x: tours.step_of(link, named) or tours.step_of({PAGE.name: page.title}, named)
+        for x, named in names.items()
+    }
     titles = {name: at.step.title if at else name for name, at in steps.items()}
     name = controls.segments(SCENE.given(options=list(titles), default=first, words=titles.get))
     if name in page.wide:

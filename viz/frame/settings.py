@@ -305,10 +305,8 @@ VECTORS = together(
 )
 NEAR_COUNT = Number("near_count", "Nearest", 10, 3, 30, page="Embeddings and similarity")
 
-# --- Transformer block, Cheaper attention, Order -------------------------------------------------
+# --- Transformer block, Cheaper attention --------------------------------------------------------
 
-COLOURS = {"own": "each step its own", "one": "one scale"}
-BLOCK_COLOUR = named("block_colour", "Colours", COLOURS, "Transformer block")
 NORMS = {"attn": "attention", "ffn": "the MLP"}
 BLOCK_NORM = named("block_norm", "Norm of", NORMS, "Transformer block")
 CHEAPER_WAYS = {
@@ -321,7 +319,6 @@ CHEAPER = named("cheaper", "Way", CHEAPER_WAYS, "Cheaper attention")
 KEPT_RANK = Number("kept_rank", "Rank r", 4, 1, 256, page="Cheaper attention")
 TILE_SIZE = Number("tile_size", "Keys per tile", 4, 1, 512, page="Cheaper attention")
 TILES_DONE = Number("tiles_done", "Tiles done", 2, 1, 512, 1, page="Cheaper attention")
-ORDER_TEXT = Text("order_text", "Words", "dog bites man", page="Order")
 
 # --- Notation, Recurrence, Scaling -------------------------------------------------------------
 

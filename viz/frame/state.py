@@ -184,11 +184,11 @@ def leave_out(setting: Setting) -> None:
     visit().address.pop(setting.name, None)
 
 
-def only_for(owner: object, *settings: Setting) -> None:
-    """Back to their defaults when they were chosen for another owner, such as a sentence."""
+def only_for(owner: object, *settings: Setting, then: object = None) -> None:
+    """Back to their defaults, or `then`, when they were chosen for another owner: a sentence."""
     for setting in settings:
         if visit().owners.setdefault(setting.name, owner) != owner:
-            put((setting, None), chosen_for=owner)  # the default is that of the new owner
+            put((setting, then), chosen_for=owner)  # the default is that of the new owner
 
 
 def take_over(changes: dict[str, object], prefix: str = "") -> None:

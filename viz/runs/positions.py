@@ -111,12 +111,12 @@ def before_rotation(handle: ModelHandle, given: Typed, layer: int) -> BeforeRota
 
 
 @kept
-def reordered(
+def in_two_orders(
     handle: ModelHandle, given: Typed, places: Sequence[int], is_masked: bool
-) -> order.Reordered:
-    """What becomes of the outputs when the tokens change places, with or without the mask."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Logits after the last token, (V,) each, in two orders, with or without the mask."""
     ids = runs.run(handle, given).trace.ids.tolist()
-    return order.reordered(runs.decoder(handle), ids, places, is_masked)
+    return order.in_two_orders(runs.decoder(handle), ids, places, is_masked)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.analysis.masking import empty_row, future_share, largest_changes, masking_alternatives
-from model.analysis.order import reordered, rolled, without_bias
+from model.analysis.order import in_two_orders, rolled, without_bias
 from model.analysis.probabilities import (
     leading_tokens,
     most_likely_other,
@@ -13,6 +13,7 @@ from model.analysis.probabilities import (
     rank,
     target_probabilities,
 )
+from model.capture import capture
 from tests.model.builders import softmax, tiny_ids, tiny_model, tiny_trace
 
 RNG = np.random.default_rng(3)
@@ -72,13 +73,13 @@ def test_leading_tokens_are_those_of_either_by_the_second() -> None:
 def test_outputs_follow_their_tokens_only_without_positions_and_mask(positions: str) -> None:
     model, order = tiny_model(position=positions), (2, 0, 3, 1)
     ids = tiny_ids(seq_len=4)[0].tolist()
-    free = reordered(model, ids, order, is_masked=False)
-    masked = reordered(model, ids, order, is_masked=True)
-    for i, place in enumerate(order):
-        moved = free.second[i] - free.first[place]
-        np.testing.assert_array_equal(free.difference[place], moved)
-    assert (free.error < 1e-5) == (positions == "none")
-    assert masked.error > 1e-3
+    free = np.abs(np.subtract(*in_two_orders(model, ids, order, is_masked=False))).max()
+    one, other = in_two_orders(model, ids, order, is_masked=True)
+    np.testing.assert_allclose(one, capture(model, ids, [""] * 4).logits[3], atol=1e-5)
+    exchanged = capture(model, [ids[i] for i in order], [""] * 4)
+    np.testing.assert_allclose(other, exchanged.logits[2], atol=1e-5)  # where the last one stands
+    assert (free < 1e-5) == (positions == "none")
+    assert np.abs(one - other).max() > 1e-3
     turned = rolled(model, ids)
     assert turned is not None and (turned < 1e-5) == (positions == "none")
     assert rolled(model, [ids[0]] * 3) is None

@@ -252,10 +252,10 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
     app = open_page("Masks", sentence=TOM)
     app = chosen(app, sentence="a cat")
     assert said == []
-    go(app, "Order")
-    assert said == [f"Working out Order of {called(FIRST_MODEL)}…"]
+    go(app, "Kernels")
+    assert said == [f"Working out Kernels of {called(FIRST_MODEL)}…"]
     chosen(app, model="positions-rope")
-    assert said[1:] == ["Working out Order of Story writer, RoPE…"]
+    assert said[1:] == ["Working out Kernels of Story writer, RoPE…"]
 
 
 def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(

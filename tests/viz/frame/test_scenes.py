@@ -82,14 +82,13 @@ def test_a_page_counts_its_scenes_and_a_lesson_that_is_read_its_steps() -> None:
     at_third = count(heads, sentence=TOM, scene="split")
     assert at_third == f"{heads} · 3 of 5 | scene=alike | scene=written"
     assert count(heads, sentence=TOM) == f"{heads} · 1 of 5 | scene=alike"
-    assert count("Order", sentence=TOM, scene="running") == "Order · 3 of 3 | scene=masked"
     # Of another step of the lesson, and of a scene that it leaves out.
-    page, read = "Positional encoding", {"sentence": TOM, "tour": "07-positions", "step": "2"}
-    places = (("compare", "rotation"), ("compare", "masked"), ("sinusoidal", "curves"))
+    page, read = "Positional encoding", {"sentence": TOM, "tour": "07-positions", "step": "3"}
+    places = (("compare", "rotation"), ("compare", "losses"), ("sinusoidal", "curves"))
     at = [count(page, **read, scheme=scheme, scene=scene) for scheme, scene in places]
     wheres = [one.partition(" | ")[0] for one in at]
-    assert wheres == [f"Positional encoding · {number} of 7" for number in (2, 4, 2)]
-    assert at[1].endswith("scene=losses&tour=07-positions&step=5")
+    assert wheres == [f"Positional encoding · {number} of 6" for number in (3, 4, 3)]
+    assert at[1].endswith("scene=properties&tour=07-positions&step=5")
 
 
 @pytest.mark.parametrize(

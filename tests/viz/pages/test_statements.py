@@ -17,7 +17,6 @@ SHORT = "The dog ran."
 UNIT = "1,0;0,1;1,1|1,0;0,1;1,1|1,0;0,1;1,1|"
 PAIRS = {"model": "positions-alibi"}
 NO_EXAMPLE = "Showing the first example."
-FEW = "Two tokens or more are needed to change places; this has {}. Shown is still “dog bites man”."
 
 # An address on the shipped models, and words that stand there.
 LINES: list[tuple[Address, list[str]]] = [
@@ -38,14 +37,10 @@ LINES: list[tuple[Address, list[str]]] = [
      ["Q row 1, column 1: “<b>” is not a number.", NO_EXAMPLE]),
     (at("Attention by hand", hand_cells="1|1|1|", hand_heads="2"),
      ["1 of Q's columns cannot be split among 2 heads", NO_EXAMPLE]),
-    (at("Order", order_text=" "), [FEW.format(0)]),
-    (at("Order", order_text="a"), [FEW.format(1)]),
-    (at("Order", order_text="the dog " * 150),
-     [" tokens, more than the model's context of 256 tokens: the last "]),
-    (at("Order", model="positions-none"),
-     ["Of the running model, the rows put back differ by at most"]),
-    (at("Order", model="positions-none", scene="running"),
-     ["the running model (no positions)", "its mask alone"]),
+    (at("Positional encoding", model="positions-none"),
+     ["positions-none (no positions)", "its mask alone"]),
+    (at("Positional encoding", model="positions-none", sentence="a a a"),
+     ["Both are the same token: choose two to see another order."]),
     (at("Kernels", smoothing="boxcar", width="0.05", asked_at="0.5"),
      ["there is none, since no point is within a width of 0.05."]),
     (at("Kernels", smoothing="boxcar", scene="houses", house="140,5"),
@@ -57,7 +52,7 @@ LINES: list[tuple[Address, list[str]]] = [
     (at("Masks", scene="padding", second=""), ["Type a second sentence"]),
     (at("Masks", scene="padding", second=TOM), ["no padding is needed"]),
     (at("Masks", scene="padding", second=SHORT, side="right"),
-     ["0% of their attention, with a padding mask or without one", "causal mask alone keeps"]),
+     ["get 0 % of its attention, and with it.", "its logits are those that it has alone"]),
     (at("Masks", mask="padding", sentence=LONG, model="positions-learned"),
      ["no room for pad tokens"]),
     (at("Positional encoding", scene="bias", sentence="Tom", **PAIRS),
@@ -76,7 +71,7 @@ LEAKS, SAYS_NOTHING = (
     "Neither number says how well it predicts",
     "The loss without a mask says nothing",
 )
-EMPTY, NEEDED = "their rows are empty", "a padding mask is needed on this side, too"
+EMPTY, NEEDED = "their rows come out as zeros", "Even at the right it is needed"
 NEVER, ONCE = "of earlier tokens never change", "no longer change once the first 4 are in"
 OUT_OF_SIGHT = "keeps the target out of sight"
 
@@ -193,10 +188,10 @@ def test_the_other_tabs_models_are_said_in_their_sizes(shelf: Path) -> None:
     tiny_checkpoint(shelf / "positions-rope", position="rope")
     tiny_checkpoint(shelf / "positions-alibi", position="alibi")
     tiny_checkpoint(shelf / "tiny", n_layers=1)
-    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny")
+    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny", scheme="sinusoidal")
     assert "The other tabs run models of 2 layers × 3 heads." in text_of(app)
     tiny_checkpoint(shelf / "positions-alibi", position="alibi", n_layers=1)
-    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny")
+    app = open_page("Positional encoding", sentence=SENTENCE, model="tiny", scheme="sinusoidal")
     assert "models of other sizes: 1 layers × 3 heads, 2 layers × 3 heads." in text_of(app)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import streamlit as st
 
 from model.analysis import block as blocks
 from model.analysis.block import Inside
@@ -14,7 +15,7 @@ from viz.formulas import lessons as formulas
 from viz.frame import controls, inspector, layout, scenes, words
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Word
-from viz.frame.settings import BLOCK_COLOUR, BLOCK_NORM, TOKEN
+from viz.frame.settings import BLOCK_NORM, TOKEN
 from viz.frame.view import View
 from viz.labels import token_labels
 from viz.pages.lessons import residual
@@ -61,17 +62,16 @@ def _names(found: Inside) -> list[str]:
 def _steps(view: View) -> Numbers:
     """The token's vector after each step of the block, and how long it is."""
     found, (token, said) = _inside(view), _token(view)
-    with scenes.to_set():
-        is_shared = controls.select(BLOCK_COLOUR, width=200) == "one"
     values, names = found.of_token(token), _names(found)
-    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
-    left, right = layout.two_up("block-steps")
-    with left:
-        title = f"Token {token} through block L{view.layer}"
-        chart = figures.step_map(values, names, title, is_shared=is_shared)
-        layout.show_chart(chart, key="block-steps")
-    with right:
-        layout.show_chart(figures.length_bars(lengths, names), key="block-lengths")
+    lengths, kinds = (
+        np.linalg.norm(values.astype(np.float64), axis=-1),
+        [x.kind for x in found.order],
+    )
+    title = f"Token {token} through block L{view.layer}"
+    chart = figures.length_bars(lengths, names, kinds, f"{title}: the length of its vector")
+    layout.show_chart(chart, key="block-lengths")
+    with st.expander("Every number of it"):
+        layout.show_chart(figures.step_map(values, names, title), key="block-steps")
     if found.placement:
         before, between, after = (
             float(np.linalg.norm(found.values[name][token])) for name in blocks.STREAM[::2]
@@ -189,7 +189,7 @@ PAGE = Page(
         "neurons": _neurons,
         "gradients": residual.gradients,
     },
-    wide=("steps", "norms", "neurons", "gradients"),
+    wide=("norms", "neurons", "gradients"),
     needs_two=("gradients",),
     source=(
         "model.blocks.Block",

@@ -17,13 +17,10 @@ from model.analysis.tiles import over_tiles
 from model.trace import AttentionRecord
 from model.worked_out import softmax
 from tests.viz.apps import TOM
-from tests.viz.builders import scheme_model, stories, stories_trace
+from tests.viz.builders import stories, stories_trace
 from tests.viz.pages.handed import Read, Table, at, head, seen
-from tests.viz.pages.handed.ideas import swapped
 from viz.digits import digits
 
-DOG = "dog bites man"
-NONE, OWN = "positions-none (no positions)", "the running model (Sinusoidal)"
 L2_H4 = {"layer": "2", "head": "4"}
 HEAD = {"layer": "3", "head": "5", "token": "4"}
 TOKEN = {"layer": "3", "token": "4"}
@@ -105,7 +102,8 @@ def heads_apart() -> Read:
 
 def steps_of_a_block() -> Read:
     values = run_inside(stories().model, stories_trace(TOM).ids.tolist(), 3).of_token(4)
-    return {"block-steps z": values, "block-lengths x": np.linalg.norm(values, axis=-1)}
+    shares = values / np.abs(values).max(axis=-1, keepdims=True)
+    return {"block-steps z": shares, "block-lengths x": np.linalg.norm(values, axis=-1)}
 
 
 def all_blocks() -> Read:
@@ -127,15 +125,6 @@ def norm_before_the_mlp() -> Read:
 def neurons() -> Read:
     inside = run_inside(stories().model, stories_trace(TOM).ids.tolist(), 3)
     return {"block-neurons y": inside.values["activation"][4]}
-
-
-def orders_with_positions() -> Read:
-    masked = swapped("", stories(), DOG, is_masked=True)[" 2 z"]
-    return {
-        **swapped("order-running", stories(), DOG),
-        "column: with its own mask": {OWN: digits(np.abs(masked).max(), 2)},
-        "column: what tells order": {NONE: "its mask alone", OWN: "its positions, and its mask"},
-    }
 
 
 def a_mean_of_what_is_near() -> Read:
@@ -227,15 +216,10 @@ TABLE: Table = {
     at("Multi-head attention", scene="alike", **HEAD): alike_heads,
     at("Multi-head attention", scene="split", **HEAD): lambda: {"several-z z": of_layer(3).z[:, 4]},
     at("Multi-head attention", scene="written", **HEAD): written,
-    at("Transformer block", block_colour="one", **TOKEN): steps_of_a_block,
+    at("Transformer block", **TOKEN): steps_of_a_block,
     at("Transformer block", scene="blocks", **TOKEN): all_blocks,
     at("Transformer block", scene="norms", block_norm="ffn", **TOKEN): norm_before_the_mlp,
     at("Transformer block", scene="neurons", **TOKEN): neurons,
-    at("Order", order_text=DOG): lambda: swapped("order-open", scheme_model("none"), DOG),
-    at("Order", scene="masked", order_text=DOG): lambda: swapped(
-        "order-causal", scheme_model("none"), DOG, is_masked=True
-    ),
-    at("Order", scene="running", order_text=DOG): orders_with_positions,
     at("Kernels", smoothing="boxcar", width="0.5", asked_at="0.1", seed="0"): (
         a_mean_of_what_is_near
     ),

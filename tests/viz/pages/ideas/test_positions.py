@@ -29,7 +29,8 @@ from tests.viz.builders import (
 def open_tab(scheme: str, /, **query: str) -> AppTest:
     """The tab of a scheme, with its model running."""
     return open_page(
-        "Positional encoding", **{"model": f"positions-{scheme}", "sentence": TOM} | query
+        "Positional encoding",
+        **{"model": f"positions-{scheme}", "scheme": scheme, "sentence": TOM} | query,
     )
 
 
@@ -70,7 +71,7 @@ def test_tokens_without_a_position_are_named_and_the_rest_is_shown() -> None:
 
 @pytest.mark.parametrize(
     ("scheme", "scene"),
-    [("none", "open"), ("none", "masked"), ("rope", "scores"), ("alibi", "pattern")],
+    [("none", "order"), ("rope", "scores"), ("alibi", "pattern")],
 )
 def test_one_token_is_not_compared_with_itself(scheme: str, scene: str) -> None:
     app = open_tab(scheme, sentence="Tom", scene=scene)
@@ -78,23 +79,10 @@ def test_one_token_is_not_compared_with_itself(scheme: str, scene: str) -> None:
     assert not re.search(r"\d\.\d", lesson(app))
 
 
-def test_a_token_that_changes_places_with_itself_is_no_other_order() -> None:
-    app = open_tab("none", sentence="dog bites man", token="1", other_token="1")
-    assert "Both orders are the same" in lesson(app)
-    assert np.abs(z(chart(app, "no-mask").data[2])).max() == 0
-
-
-def test_dog_bites_man_at_a_click() -> None:
-    app = open_tab("none")
-    next(x for x in app.button if "dog bites man" in x.label).click().run()
-    assert control(app, "sentence") == "dog bites man"
-    assert chart(app, "no-mask").layout["yaxis2"]["ticktext"] == ["man", "bit", "…es", "dog"]
-
-
 def test_a_tab_runs_its_model_on_this_page_alone() -> None:
     """The bar keeps its model and head; the page has the nearest head its model has."""
     app = open_page("Positional encoding", sentence=TOM, layer="5", head="7", inspect="check")
-    assert control(app, "scheme") == "sinusoidal"
+    assert control(app, "scheme") == "compare"
     for scheme in ("rope", "alibi", "none", "learned"):
         app.segmented_control(key="scheme").set_value(scheme).run()
         assert not app.exception
@@ -127,7 +115,7 @@ def test_the_model_of_a_scheme_can_be_had_everywhere() -> None:
     button(app, "Use positions-rope everywhere").click().run()
     assert (control(app, "model"), control(app, "scheme")) == ("positions-rope", "rope")
     assert (control(app, "layer"), control(app, "head")) == (3, 3)
-    assert "scheme" not in query_of(app)
+    assert query_of(app)["scheme"] == ["rope"]
     assert not any("does not exist" in line for line in lines(app, "note"))
     assert not any("everywhere" in x.label for x in app.button)
 

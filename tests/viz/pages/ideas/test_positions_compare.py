@@ -60,7 +60,7 @@ def test_the_lesson_counts_the_figures_beside_each_other() -> None:
     """A step for each tab, in their order: next is the next tab."""
     app = compared("")
     tabs = app.segmented_control(key="scene").options
-    assert (tabs[0], tabs[-1]) == ("A vector per position", "On your sentence")
+    assert (tabs[0], tabs[-1]) == ("Does order matter?", "On your sentence")
     names = list(SCENES[ALL])
     for number, scene in enumerate(names, 1):
         app = compared(scene)

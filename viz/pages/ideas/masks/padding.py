@@ -118,44 +118,29 @@ def _pad_shares(padded: Padded) -> np.ndarray:
 
 def _shares(batch: Batch) -> str:
     """How much attention pad tokens get."""
-    with_mask, without = (
-        f"{digits(100 * _pad_shares(x).mean(), 1)}%" for x in (batch.masked, batch.unmasked)
+    given, without = (
+        f"{digits(100 * _pad_shares(x).mean(), 1)} %" for x in (batch.masked, batch.unmasked)
     )
-    given = (
-        f"{with_mask} of their attention with a padding mask, {without} without"
-        if with_mask != without
-        else f"{with_mask} of their attention, with a padding mask or without one"
-    )
-    return f"Pad tokens: {batch.n_pad}. The sentence's own tokens give them {given}."
+    end = f", {given} with it" if given != without else ", and with it"
+    return f"Without a padding mask {batch.n_pad} pad tokens get {without} of its attention{end}."
 
 
 def _of_left(view: View, batch: Batch) -> str:
     """What rows of pad tokens before a sentence hold."""
     record = batch.masked.traces[batch.masked.short].attention[view.layer]
-    largest = digits(float(record.pattern[:, : batch.n_pad].max()))
     if record.mask[: batch.n_pad].any():
-        return (
-            f"With left padding, pad tokens attend to text all the same: the {_own(view)} mask "
-            f"lets them look ahead (largest weight {largest}). Their rows are thrown away."
-        )
-    return (
-        "With left padding, pad tokens may attend to nothing, not even to themselves: their rows "
-        f"are empty and come out as zeros (largest weight {largest})."
-    )
+        return f"The {_own(view)} mask lets pad tokens look ahead: their rows are thrown away."
+    return "At the left they may attend to nothing: their rows come out as zeros."
 
 
 def _of_right(view: View, batch: Batch) -> str:
     """Whether the model's own mask hides pad tokens after a sentence already."""
     is_pad = batch.unmasked.is_pad
     if own_mask(view.config, len(is_pad))[~is_pad][:, is_pad].any():
-        return (
-            f"Right padding lies in the future, into which the {_own(view)} mask lets some tokens "
-            "look: a padding mask is needed on this side, too."
-        )
+        return f"Even at the right it is needed: the {_own(view)} mask lets some tokens look ahead."
     return (
-        f"Right padding lies in the future, and the {_own(view)} mask hides that already; rows of "
-        "pad tokens are thrown away. A batch that is to be continued is padded on the left, where "
-        "a padding mask is needed."
+        f"At the right the {_own(view)} mask hides that already; but a batch that is to be "
+        "continued is padded at the left."
     )
 
 
@@ -166,21 +151,15 @@ def _own(view: View) -> str:
 
 def _logits(view: View, batch: Batch) -> str:
     """Whether the sentence in the batch gets the logits it gets alone, and why."""
-    position, mask = view.config.position, view.config.mask
+    apart = batch.masked.alone, batch.unmasked.alone
+    if max(apart) <= SAME:
+        return "In the batch its logits are those that it has alone, with a padding mask or not."
+    given, without = (f"{digits(100 * x, 0)} %" if x > SAME else "nothing" for x in apart)
     counts = "this model counts positions"
-    if position not in ABSOLUTE and mask in COUNTING:
+    if view.config.position not in ABSOLUTE and view.config.mask in COUNTING:
         counts = f"this model's {_own(view)} mask counts tokens"
-    if batch.masked.alone > SAME:
-        because = (
-            "The mask hides the pad tokens, but after them the sentence stands at other positions, "
-            f"and {counts} from the start."
-        )
-    elif batch.unmasked.alone > SAME:
-        because = "The padding mask keeps the sentence as it is alone."
-    else:
-        because = f"Here the {_own(view)} mask alone keeps the sentence as it is by itself."
+    moved = f": it stands at other positions there, and {counts} from the start"
     return (
-        "Logits of the sentence in the batch against the sentence alone: relative error "
-        f"{batch.masked.alone:.1e} with a padding mask, {batch.unmasked.alone:.1e} without. "
-        f"{because}"
+        f"Its logits in the batch differ from those alone by {without} (of the largest) without "
+        f"a padding mask, by {given} with it{moved if batch.masked.alone > SAME else ''}."
     )

@@ -47,8 +47,8 @@ def in_words(chosen: Chosen) -> str:
     near = f"Each token attends to itself and to at most {others}."
     if kind == "causal" or (kind == "prefix" and n_first < 2):
         return (
-            "Each token attends to itself and to what came before. So each position can be trained "
-            "to predict the next token without having seen it."
+            "Each token attends to itself and to what came before, so each position can be trained "
+            "to predict a next token that it has not seen."
         )
     if kind == "sliding_window" or (kind == "global_tokens" and not n_first):
         return f"{near} What is further away arrives by way of other tokens alone, if at all."

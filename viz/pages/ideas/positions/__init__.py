@@ -14,7 +14,7 @@ from viz.frame.kinds import Choice
 from viz.frame.page import Numbers, Page
 from viz.frame.view import View
 from viz.inside_streamlit import unbroken
-from viz.pages.ideas.positions import added, alibi, compare, none, rotated
+from viz.pages.ideas.positions import added, alibi, compare, order, rotated
 from viz.runs import positions
 from viz.runs.kept import Asked
 
@@ -65,12 +65,20 @@ def _own(view: View) -> str | None:
 
 
 def _scheme(view: View) -> Choice[str]:
-    """The setting: schemes that have a model here, the one of the bar's model at first."""
-    own = _own(view)
-    known = (*positions.family(view.handle.device), own, ALL)
-    state.only_for(view.model, settings.SCHEME)  # another model is chosen to see its scheme
+    """The setting: schemes that have a model here; the lesson at first, which has all of them.
+
+    A scene that is not of the lesson is of the bar's model.
+    """
+    own, family = _own(view), positions.family(view.handle.device)
+    scene = state.asked(settings.SCENE)
+    is_own = own and (not family or (scene in SCENES[own] and scene not in SCENES[ALL]))
+    # Another model is chosen to see its scheme.
+    state.only_for(view.model, settings.SCHEME, then=own)
+    known = (*family, own, ALL)
     return settings.SCHEME.given(
-        options=[tab for tab in NAMES if tab in known], default=own or ALL, words=NAMES.get
+        options=[tab for tab in NAMES if tab in known],
+        default=own if is_own else ALL,
+        words=NAMES.get,
     )
 
 
@@ -140,11 +148,12 @@ SCENES: dict[str, Mapping[str, Draw]] = {
         "pattern": alibi.pattern,
         "distances": alibi.distances,
     },
-    "none": {"open": none.unmasked, "masked": none.masked},
+    "none": {"order": order.draw},
 }
 # The lesson: scenes of single schemes, and what is seen of all of them together.
-TAKEN = {"table": "sinusoidal", "rotation": "rope", "open": "none", "masked": "none"}
+TAKEN = {"table": "sinusoidal", "rotation": "rope"}
 SCENES[ALL] = {
+    "order": order.draw,
     **{name: _of(scheme, SCENES[scheme][name]) for name, scheme in TAKEN.items()},
     "losses": compare.losses,
     "properties": compare.properties,
@@ -159,7 +168,7 @@ SOURCES = {
         "model.analysis.positions.rope_scores",
     ),
     "alibi": ("model.positions.alibi_bias", "model.positions.alibi_slopes"),
-    "none": ("model.positions.Position", "model.analysis.positions.permutation_error"),
+    "none": ("model.analysis.order.in_two_orders", "model.positions.Position"),
 }
 SOURCES[ALL] = tuple(names[0] for names in SOURCES.values())
 PAGE = Page(
@@ -172,5 +181,5 @@ PAGE = Page(
     needs=("decoder", "text", "residuals"),
     checks=checks,
     is_in_scenes=True,
-    needs_two=("scores", "pattern", "distances", "open", "masked"),
+    needs_two=("scores", "pattern", "distances", "order"),
 )

@@ -11,7 +11,8 @@ from viz.digits import digits
 from viz.figures.positions import (
     dimension_curves,
     similarity_map,
-    wave_map,
+    table_map,
+    wave_rows,
     wave_surface,
 )
 from viz.figures.schemes import Part, vector_maps
@@ -46,19 +47,12 @@ def table(view: View) -> Numbers:
     """The vectors of all positions as a map, or waves as a surface."""
     vectors, config = _table(view), view.config
     lengths = 2 * np.pi / rotation_speeds(config.d_model, config.position_base)
-    is_map = config.position == "learned"
-    if not is_map:
-        with scenes.to_set():
-            is_map = controls.segments(PICTURE) == "map"
-    if is_map:
-        layout.show_chart(wave_map(vectors, len(view.tokens)), key="wave")
-    else:
-        alt = f"Surface of {len(vectors)} position vectors of {vectors.shape[1]} dimensions."
-        layout.show_figure(wave_surface(vectors, view.colors), key="wave", alt=alt)
     if config.position == "learned":
+        layout.show_chart(table_map(vectors, len(view.tokens)), key="wave")
         written = learned_position(scale_embeddings=config.scale_embeddings)
         inspector.formula("model.positions.LearnedPosition", written)
     else:
+        _waves(view, vectors)
         wave_formula(view, "model.positions.sinusoidal_encoding")
     return {
         "shortest": f"{lengths[0]:.1f}",
@@ -66,6 +60,17 @@ def table(view: View) -> Numbers:
         "rows": f"{len(vectors):,}",
         "dimensions": f"{vectors.shape[1]:,}",
     }
+
+
+def _waves(view: View, vectors: np.ndarray) -> None:
+    """Some of the waves as rows, or all as a surface."""
+    with scenes.to_set():
+        is_map = controls.segments(PICTURE) == "map"
+    if is_map:
+        layout.show_chart(wave_rows(vectors, len(view.tokens)), key="wave")
+        return
+    alt = f"Surface of {len(vectors)} position vectors of {vectors.shape[1]} dimensions."
+    layout.show_figure(wave_surface(vectors, view.colors), key="wave", alt=alt)
 
 
 def similarity(view: View) -> Numbers:
