@@ -7,6 +7,7 @@ import pytest
 
 from tests.viz.kit.gallery import Gallery
 from viz.digits import digits, equals, or_none
+from viz.kit.wire import themes_data
 
 # In JSON there is no infinity and no NaN: numbers go as their text.
 PRINTED = """async given => {
@@ -77,6 +78,18 @@ def test_only_a_number_that_is_printed_has_a_sign(gallery: Gallery) -> None:
     given = [2, 0.126, -0.126, 0.004, -0.004, 0]
     expected = ["+2.00", "+0.13", "−0.13", "< 0.01", "> −0.01", "0"]
     assert gallery.evaluate(signed, given) == expected
+
+
+def test_numbers_below_a_short_colour_bar_do_not_touch(gallery: Gallery) -> None:
+    ticks = """async palette => {
+        const {traces} = await import('/kit/figure.js');
+        const {matrix} = await import('/kit/maths.js');
+        const scale = {name: '', low: 0, high: 1};
+        const picture = {values: matrix(1, 1), scale, hidden: null};
+        return [190, 120].map(pixels => traces(picture, palette, pixels).at(-1).colorbar.ticktext);
+    }"""
+    found = gallery.evaluate(ticks, themes_data()["light"])
+    assert found == [["0", "0.01", "0.1", "0.5", "1"], ["0", "0.1", "0.5", "1"]]
 
 
 def test_where_there_is_no_number_stands_a_dash() -> None:
