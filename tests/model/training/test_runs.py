@@ -146,6 +146,20 @@ def test_a_training_begun_anywhere_is_watched_and_obeys(
         runs.stop(tmp_path)
 
 
+def test_one_that_is_told_to_stop_is_stopping_until_its_process_has_ended(top: Path) -> None:
+    """Also before its first step, which is when most is loaded."""
+    folder, lock = top / "one", FileLock(top / "one" / LOCK_FILE)
+    trained(folder)
+    assert runs.live_names() == []
+    with lock:
+        assert runs.live_names() == ["one"]
+        runs.stop(folder)
+        assert read_run(folder).state == "stopping"
+        (folder / METRICS_FILE).unlink()
+        assert read_run(folder).state == "stopping"
+    assert (read_run(folder).state, runs.live_names()) == ("finished", [])
+
+
 def test_who_looks_for_a_moment_does_not_keep_a_training_from_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

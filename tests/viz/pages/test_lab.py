@@ -441,6 +441,84 @@ def read_frames(folder: Path) -> trainings.Frames:
     return frames
 
 
+def test_the_list_says_of_each_what_became_of_it_and_how_far_it_has_come(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside one that runs another is named; no core is left, so it slows the first."""
+    for name, steps in (("whole", None), ("half", 10), ("killed", 10), ("live", 10)):
+        trained(top / name, steps=steps)
+    (top / "killed" / "running").touch()
+    (top / "broken").mkdir()
+    (top / "broken" / RECIPE_FILE).write_text("no recipe")
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with FileLock(top / "live" / LOCK_FILE):
+        app = open_page("Lab", lab_run="live")
+        assert set(offered_of(app, "lab_run")) >= {
+            "whole · finished",
+            "half · stopped, step 10 of 20",
+            "killed · ended by itself, step 10 of 20",
+            "live · running, step 10 of 20",
+            "broken · cannot be read",
+        }
+        assert not any("Under way" in line for line in lines(app, "aside"))
+        with FileLock(top / "half" / LOCK_FILE):
+            line = next(x for x in lines(open_page("Lab", lab_run="live"), "aside") if "Under" in x)
+            assert line.startswith(
+                "Under way: half, step 10 of 20. 2 trainings and this page share"
+            )
+            others = lines(open_page("Lab", lab_run="whole"), "aside")
+            assert any(x.endswith("live, step 10 of 20.") for x in others)
+            new = lines(open_page("Lab", lab="new", lab_task="copy"), "aside")
+            assert any("3 trainings" in x and x.startswith("Under way: half, live.") for x in new)
+
+
+def test_the_rail_of_every_page_says_that_one_runs(top: Path) -> None:
+    trained(top / "one", steps=10)
+
+    def said() -> list[str]:
+        rails = [
+            x.proto.body for x in open_page("Notation").get("html") if "hl-rail" in x.proto.body
+        ]
+        return [part for part in rails[0].split("<a ") if "hl-under-way" in part]
+
+    assert said() == []
+    with FileLock(top / "one" / LOCK_FILE):
+        (part,) = said()
+        assert 'data-page="Lab"' in part and 'title="one"' in part
+
+
+def test_the_bar_stands_where_it_changes_something() -> None:
+    hides = ["st-key-controls" in "".join(x.proto.body for x in open_page(name).get("html"))
+             for name in ("Lab", "Notation")]  # fmt: skip
+    assert hides == [True, False]
+
+
+def test_one_that_ended_before_its_log_began_has_no_numbers_to_come(top: Path) -> None:
+    folder = trained(top / "one", steps=10)
+    (folder / "metrics.jsonl").unlink()
+    for name in (FRAMES_INDEX, "attention.f16"):
+        (folder / name).unlink()
+    app = open_page("Lab")
+    assert "It ended before the first line of its log: there are no numbers." in lines(app, "aside")
+    with FileLock(folder / LOCK_FILE):
+        app = open_page("Lab")
+        assert "The first numbers come with step 10." in lines(app, "aside")
+
+
+def test_steps_for_a_time_are_those_that_were_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = "viz.pages.lab.setup.expected_seconds"
+    monkeypatch.setattr(timed, lambda made, vocab_size: made.total_steps / 7.13)
+    app = open_page("Lab", lab_task="copy")
+    labels = [x.label for x in app.button if "steps" in x.label]
+    assert labels == ["2 min: 850 steps", "10 min: 4,200 steps", "60 min: 25,000 steps"]
+    button(app, "2 min: 850 steps").click().run()
+    assert query_of(app)["lab_fields"] == ["steps=850"]
+    assert app.number_input(key="lab_fields-steps").value == 850
+    monkeypatch.setattr(timed, lambda made, vocab_size: None)
+    app = open_page("Lab", lab_task="sort")
+    assert not any("steps" in x.label for x in app.button)
+
+
 def test_one_of_the_terminal_is_found_by_its_folder(tmp_path: Path) -> None:
     folder = trained(tmp_path / "elsewhere" / "mine")
     app = open_page("Lab", lab="watch", lab_folder=str(folder))
@@ -463,7 +541,7 @@ def test_a_visitor_from_elsewhere_changes_and_reads_nothing(
     app = open_page("Lab", lab="watch", lab_folder=str(mine))
     assert "one: stopped" in lines(app, "plain")[0]
     assert not {"Resume", "Delete it for good"} & {x.label for x in app.button}
-    assert "mine" not in app.selectbox(key="lab_run").options
+    assert not any("mine" in words for words in offered_of(app, "lab_run"))
     assert not any(x.label == "Start training" for x in open_page("Lab", lab="new").button)
 
 

@@ -63,10 +63,12 @@ def draw(found: Sequence[Run]) -> None:
             notices.run_again()  # one was deleted
         # Of two with one name the first is shown.
         runs = {run.name: run for run in map(trainings.run_of, folders)}
+        if live != _live([*runs.values()]):
+            # The clock of the fragment is the whole page's, and so is the rail. First of all: a
+            # button that was drawn here could be pressed before the fragment is there again.
+            notices.run_again()
         _show(runs)
         address.write("Lab", "training")
-        if live != _live([*runs.values()]):
-            notices.run_again()  # the clock of the fragment is the whole page's, and so is the rail
 
     st.fragment(notices.guarded(step), run_every=EVERY if live else None)()
     if folder.is_local():
@@ -95,9 +97,16 @@ def _show(runs: Mapping[str, Run]) -> None:
     """The list of all, and of the one that is chosen where it stands and what it has become."""
     names = [*reversed(runs)]
     setting = LAB_RUN.given(options=names, default=names[0], words=lambda name: _listed(runs[name]))
+    run = runs[state.value(setting)]
+    every = trainings.read_frames(run.folder)
+    texts = LAB_TEXT.given(
+        options=range(max(len(every), 1)), words=lambda i: every[i].text if every else ""
+    )
+    frames = every[state.value(texts)] if every else None
     with layout.row("lab"):
-        run = runs[controls.select(setting, width=360)]
-        frames = _watched(run)
+        # Lists of the kit: Streamlit's know an option by its words, and these change.
+        lists = [setting, *([texts] if len(every) > 1 else [])]
+        controls.pickers("pickers-lab", *map(controls.picker, lists), on_change=state.take_over)
         _buttons(run)
     words.paragraph(_stands(run))
     others = [f"{x.name}, {_how_far(x)}" for x in runs.values() if x.state in LIVE and x is not run]
@@ -105,10 +114,14 @@ def _show(runs: Mapping[str, Run]) -> None:
         words.caption(line)
     if run.why:
         words.notice(run.why, kind="error")
-    if run.recipe is not None:
+    if run.recipe is None:
+        return
+    if run.lines or frames or run.state in LIVE:
         _film(run, frames, runs)
         _samples(run)
         _ways(run, frames)
+    else:
+        words.caption(_no_numbers(run))
 
 
 def _listed(run: Run) -> str:
@@ -162,16 +175,6 @@ def _overlaid(run: Run, runs: Mapping[str, Run]) -> list[Run]:
         if runs[name].why:
             words.notice(f"{name}: {runs[name].why}", kind="error")
     return [runs[name] for name in chosen]
-
-
-def _watched(run: Run) -> Frames | None:
-    """The patterns of the text that is chosen, of a training that watches several."""
-    every = trainings.read_frames(run.folder)
-    if len(every) < 2:
-        return every[0] if every else None
-    texts = [frames.text for frames in every]
-    chosen = controls.select(LAB_TEXT.given(options=range(len(every)), words=texts.__getitem__))
-    return every[chosen]
 
 
 def _ways(run: Run, frames: Frames | None) -> None:
