@@ -52,7 +52,8 @@ def _dialog(device: str) -> None:
         "A folder that transformers saved a model in, with config.json, safetensors and its "
         "tokenizer; a file in GGUF, as llama.cpp, Ollama and LM Studio keep a model; or a "
         "checkpoint trained with Headlight. Nothing is sent anywhere. Of a file in GGUF a "
-        f"converted copy is kept in {places.copies()}, so that it opens faster next time."
+        f"converted copy is kept in {places.copies()} (float32, at most "
+        f"{opening.size(converted.MOST)} in all), so that it opens faster next time."
     )
     with st.form("folder", border=False):
         place = st.text_input("Path of the folder or file", key=TYPED, placeholder="~/models/gpt2")

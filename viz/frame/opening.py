@@ -92,15 +92,15 @@ def line(now: Opening) -> str:
     return (
         f'<div class="hl-opening" data-busy><p><b translate="no">{name}</b> '
         f"{size(now.n_bytes)}</p>{bar}"
-        f'<p>{stage.step + 1} of {len(STEPS)}: <span role="status">{words}</span>'
-        f"{html.escape(_more(stage))}</p></div>"
+        f'<p>{stage.step + 1} of {len(STEPS)}: <span role="status">{words}</span></p>'
+        f"<p>{html.escape(_more(stage))}</p></div>"
     )
 
 
 def _more(stage: Stage) -> str:
     """The pieces of a step, and how long it takes yet, as far as both are known."""
     left = "" if math.isnan(stage.seconds_left) else f"about {duration(stage.seconds_left)} more"
-    return "".join(f", {x}" for x in (stage.pieces, left) if x)
+    return ", ".join(x for x in (stage.pieces, left) if x)
 
 
 def size(n_bytes: int) -> str:

@@ -336,12 +336,12 @@ def _merges(
     """
     own, skipped = vocab if scores is None else scores, set(skip_tokens or ())
     pieces, words = vocab.keys() - skipped, [word for word in own if word not in skipped]
-    found: list[tuple[str, str, float]] = []
+    found: list[tuple[float, int, int, str, str]] = []
     parts = [words[n : n + SOME] for n in range(0, len(words), SOME)]
     for part in progress.each(progress.TOKENIZER, "Building its tokenizer", parts, len):
         for word in part:
-            ends = range(1, len(word))
-            halves = [(word[:n], word[n:], own[word]) for n in ends if word[:n] in pieces]
-            found.extend(x for x in halves if x[1] in pieces)
-    found.sort(key=lambda x: (x[2], len(x[0]), len(x[1])), reverse=scores is not None)
-    return [(left, right) for left, right, _ in found]
+            for n in range(1, len(word)):
+                if (left := word[:n]) in pieces and (right := word[n:]) in pieces:
+                    found.append((own[word], n, len(right), left, right))
+    found.sort(key=lambda x: x[:3], reverse=scores is not None)
+    return [(left, right) for *_, left, right in found]

@@ -73,7 +73,7 @@ def test_the_page_goes_on_with_its_model_while_another_opens(tmp_path: Path, hel
     app = _by_the_dialog(saved(tmp_path / "<b>my"), held)
     (said,) = strips(app)
     assert "<b>my" in said and "under 1 MB" in said
-    assert "2 of 4: |Dequantising|, 1 of 3 tensors|" in said  # no time before three are timed
+    assert "2 of 4: |Dequantising|1 of 3 tensors|" in said  # no time before three are timed
     assert control(app, "model") == "stories" and box_of(app)
     assert not any(button.label == "Open" for button in app.button)  # the dialog is gone
     held.let_go()
