@@ -209,14 +209,19 @@ function lookedAt(told) {
   ];
 }
 
+/** @param {Run} run */
+function atPositions({ spec }) {
+  const added = `Added to each ${goalOf(spec).each}, for where it stands: ${spec.position}.`;
+  return [spec.waves ? `${added} A click opens Positional encoding.` : added];
+}
+
 /**
  * @param {Told} told
  * @returns {Words}
  */
 export function captioned(told) {
   const { time, isLooking, isAtPositions, run } = told;
-  if (isAtPositions)
-    return [`Added to each ${goalOf(run.spec).each}, for where it stands: ${run.spec.position}.`];
+  if (isAtPositions) return atPositions(run);
   if (isLooking) return lookedAt(told);
   return !time.isPlaying && time.at >= time.DRAW ? resting(told) : narrated(told);
 }

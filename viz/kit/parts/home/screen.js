@@ -19,8 +19,8 @@ import { Fades, eased } from "./timeline.js";
 
 const NARROW = 820; // pixels of the room, and below
 const FLOW_WHEN_NARROW = 760; // in a box that scrolls
-const FOOT = 78; // pixels: axis and caption
-const BELOW = FOOT + 76; // and the beginning of what was found
+const FOOT = 84; // pixels: axis and caption
+const BELOW = FOOT + 80; // and the beginning of what was found
 const LEGEND = 22; // a line more of the caption, beside the legend of a chat
 const HEIGHT = { least: 400, leastOnWall: 300, most: 860 };
 const ROW = 15; // the lowest row of two texts
