@@ -13,7 +13,7 @@ from model.decoding.sampling import generate
 from tests.model.builders import softmax
 from tests.screen import TOM, query, settle, visit
 from tests.viz.builders import stories, stories_trace
-from viz import runs
+from viz import digits, runs
 from viz.frame import given
 from viz.kit.sampling import NAMED_TOKENS
 from viz.labels import token_labels
@@ -104,7 +104,7 @@ def test_generate_stop_scrub_and_find_the_same_attention(page: Page) -> None:
     )
     assert shades == pytest.approx(row, abs=6e-5)
     expect(page.locator(".hl-says")).to_contain_text(
-        f"probability {float(steps[at].probs[steps[at].token_id]):.4f}"
+        f"probability {digits.share(float(steps[at].probs[steps[at].token_id]))}"
     )
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".hl-live")).to_have_attribute("data-drawn", re.compile(f" {at - 1}$"))
@@ -207,7 +207,7 @@ def test_a_patch_of_home_s_picture_is_pointed_at(page: Page) -> None:
     patches, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     trace = runs.run_picture(runs.handle_of("digits", "cpu"), given.picture()).trace
     p = softmax(trace.logits[0])
-    expect(says).to_contain_text(f"“{int(p.argmax())}” ({100 * float(p.max()):.1f} %)")
+    expect(says).to_contain_text(f"“{int(p.argmax())}” ({digits.share(float(p.max()))})")
     mean = np.mean([record.pattern for record in trace.attention], axis=(0, 1))
     for row in (0, 17):
         if row:

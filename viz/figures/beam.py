@@ -12,7 +12,7 @@ ROW = 60  # pixels between candidates
 LABEL = 12
 ROOT = 0.4, 1  # step and place of the text that is gone on with
 PENS = {  # by what is drawn alike: of the lines to them, and of themselves
-    "pruned": (Pen("line", width=1, symbol=None), Pen("muted", None, 2, "circle-open", 8)),
+    "removed": (Pen("line", width=1, symbol=None), Pen("muted", None, 2, "circle-open", 8)),
     "kept": (Pen("muted", width=1.4, symbol=None), Pen("text", None, size=8)),
     "winner": (Pen("accent", width=3, symbol=None), Pen("accent", None, 2, "star", 11)),
 }
@@ -38,7 +38,7 @@ class Node:
 def beam_tree(nodes: Sequence[Node], root: str, says: str) -> Chart:
     """Steps from left to right, most likely on top; the winner's path stands out."""
     kinds = {
-        "pruned": [node for node in nodes if not node.kept],
+        "removed": [node for node in nodes if not node.kept],
         "kept": [node for node in nodes if node.kept and not node.on_path],
         "winner": [node for node in nodes if node.on_path],
     }

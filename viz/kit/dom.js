@@ -132,6 +132,16 @@ export function digits(number, most = 4) {
 }
 
 /**
+ * A share of one in per cent, as `share` of viz/digits.py says it.
+ *
+ * @param {number} value
+ * @param {number} [most] digits after the point
+ */
+export function share(value, most = 1) {
+  return `${digits(100 * value, most)}%`;
+}
+
+/**
  * The same with its sign; zero has none, and neither has what is only said to be below a number.
  *
  * @param {number} value

@@ -1,6 +1,7 @@
 // One way to save a picture: what stands on screen is drawn once more, as SVG, which PNG is made of.
 
 import { button, download, html, setAll, svg } from "./dom.js";
+import { sheetOf, sizeOf } from "./sheet.js";
 
 /** @import { Palette } from "./wire.js" */
 
@@ -16,10 +17,7 @@ import { button, download, html, setAll, svg } from "./dom.js";
  * @typedef {{title: string, texts?: string[], lines?: (string | null)[]}} Head
  */
 
-const SPACE = 16;
-const LEAST_WIDTH = 640;
 const SCALE = 2; // PNG pixels for each pixel on screen
-const LETTER = 0.53; // average width of a letter by its height
 const HATCH = 8; // pixels from a stroke to the next
 const NONE = "rgba(0, 0, 0, 0)";
 const MOST_OF_FONTS = 2 ** 20; // bytes of the page's own fonts in a picture
@@ -183,66 +181,6 @@ function within(file) {
     reader.onerror = () => reject(reader.error);
     reader.readAsDataURL(file);
   });
-}
-
-/** @param {Element} drawing */
-function sizeOf(drawing) {
-  return ["width", "height"].map((name) => parseFloat(drawing.getAttribute(name) ?? "0"));
-}
-
-/**
- * Drawings below each other on a sheet, each under its caption.
- *
- * @param {Head} head
- * @param {Drawing[]} drawings
- * @param {Palette} palette
- */
-export function sheetOf({ title, texts = [], lines = [] }, drawings, palette) {
-  if (!drawings.length) throw new Error("there is nothing to draw here yet");
-  const sizes = drawings.map(({ drawing }) => sizeOf(drawing).map(Math.round));
-  const width = Math.max(LEAST_WIDTH, ...sizes.map(([wide]) => wide + 2 * SPACE));
-  const picture = svg("svg");
-  let y = SPACE;
-  /** @type {(words: string, size: number, fill: string) => void} */
-  const write = (words, size, fill) => {
-    for (const line of wrapped(words, (width - 2 * SPACE) / (LETTER * size))) {
-      y += 1.35 * size;
-      picture.append(svg("text", { x: SPACE, y, fill, "font-size": size }, line));
-    }
-  };
-  write(`Headlight · ${title}`, 17, palette.text);
-  for (const text of texts) write(text, 14, palette.muted);
-  for (const line of lines) if (line) write(line, 14, palette.text);
-  drawings.forEach(({ caption, drawing }, i) => {
-    y += SPACE / 2;
-    if (caption) write(caption, 14, palette.text);
-    y += 6;
-    const [wide, high] = sizes[i];
-    setAll(drawing, { x: SPACE, y, width: wide, height: high });
-    picture.append(drawing);
-    y += high;
-  });
-  const height = y + SPACE;
-  picture.prepend(svg("rect", { width, height, fill: palette.background }));
-  const style = { "font-family": palette.font, "font-size": 14, fill: palette.text };
-  setAll(picture, { width, height, viewBox: `0 0 ${width} ${height}`, ...style });
-  return picture;
-}
-
-/**
- * Words in lines of at most so many letters.
- *
- * @param {string} words
- * @param {number} letters
- */
-function wrapped(words, letters) {
-  const lines = [""];
-  for (const word of words.split(" ")) {
-    const line = lines[lines.length - 1];
-    if (line && line.length + word.length + 1 > letters) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`.trim();
-  }
-  return lines;
 }
 
 /**

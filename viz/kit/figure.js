@@ -1,5 +1,6 @@
 // A heat map as Plotly takes it: traces and layout of a picture.
 
+import { unescaped } from "./labels.js";
 import { bands, slanted } from "./looks.js";
 import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.js";
 
@@ -9,7 +10,7 @@ import { plotlyScale, plotlyWeights, weightLegend, weightShare } from "./colors.
 
 const MOST_CELL = 54.4; // pixels of a cell
 const TICK_ROOM = 12; // pixels a label needs across its own direction
-const ROOT_TICKS = [0, 0.1, 0.5, 1];
+const ROOT_TICKS = [0, 0.01, 0.1, 0.5, 1];
 const MOST_STROKES = 48;
 const LETTER = 6.3; // average pixels of a tick label's letter
 const MOST_LETTERS = 16;
@@ -371,4 +372,17 @@ function hatch(hidden, rows, columns, palette) {
   }
   const line = { color: palette.hatch, width: 1 };
   return { type: "path", path: strokes.join("") || "M0,0", line, layer: "above" };
+}
+
+/**
+ * The labels there is room for on an axis, as text, each with its place in pixels and its number.
+ *
+ * @param {string[]} labels
+ * @param {Axis} axis
+ */
+export function shownLabels(labels, axis) {
+  const [, pixels] = span(axis, 0, 1);
+  return ticks(labels, pixels)
+    .tickvals.filter((i) => isInside(axis, i))
+    .map((i) => ({ label: unescaped(labels[i]), at: axis._offset + axis.c2p(i), i }));
 }

@@ -227,25 +227,58 @@ export function hiddenInWords({ blank }) {
   return blank?.some(Boolean) ? ` ${FIRST_HIDDEN}` : "";
 }
 
-/** What is said of a cell whose key the query must not see yet. */
-export const COMES_LATER = "masked: it comes later";
-
 /**
- * Whether a masked cell is one of a row whose every later key is.
+ * Why a query must not attend to a key, as the mask that ran has it: a causal one leaves out what comes
+ * later, a window what is too far away, and to padding nothing attends.
  *
  * @param {(at: number) => unknown} isHidden
  * @param {number} row
  * @param {number} column
  * @param {{rows: number, columns: number}} size
  */
-export function isLater(isHidden, row, column, { rows, columns }) {
-  if (rows !== columns || column <= row) return false;
-  for (let key = row + 1; key < columns; key++) if (!isHidden(row * columns + key)) return false;
-  return true;
+export function whyHidden(isHidden, row, column, { rows, columns }) {
+  /** @type {(query: number, key: number) => boolean} */
+  const hides = (query, key) => Boolean(isHidden(query * columns + key));
+  const queries = upTo(rows);
+  if (queries.every((query) => hides(query, column)))
+    return "no word may attend to this one, as to padding";
+  if (rows !== columns) return MASKED;
+  const isAhead = column > row;
+  const [before, behind] = [queries.slice(0, column), queries.slice(row + 1)];
+  const isLater = before.every((query) => hides(query, column));
+  if (isAhead && (isLater || behind.every((key) => hides(row, key))))
+    return "this word comes later";
+  return isBeyond(hides, row, column, rows)
+    ? `this word is too far ${isAhead ? "ahead" : "back"}`
+    : MASKED;
+}
+
+const MASKED = "hidden by the mask";
+
+/**
+ * Whether a mask hides all that is as far away, but for first keys that all later queries see.
+ *
+ * @param {(query: number, key: number) => boolean} hides
+ * @param {number} row
+ * @param {number} column
+ * @param {number} n
+ */
+function isBeyond(hides, row, column, n) {
+  const first = upTo(n).find((key) => upTo(n).some((query) => query > key && hides(query, key)));
+  const way = column - row;
+  return upTo(n).every((query) => {
+    const key = query + way;
+    return key < 0 || key >= n || (way < 0 && key < (first ?? n)) || hides(query, key);
+  });
+}
+
+/** @param {number} n */
+function upTo(n) {
+  return Array.from({ length: n }, (_, i) => i);
 }
 
 /**
- * The weight of a cell as it is said; of a masked one that it is masked, and where it is plain why.
+ * The weight of a cell as it is said; of a masked one why it is.
  *
  * @param {Pick<Shown, "values" | "hidden">} shown
  * @param {number} row
@@ -254,7 +287,7 @@ export function isLater(isHidden, row, column, { rows, columns }) {
 export function weightAt({ values, hidden }, row, column) {
   const at = row * values.columns + column;
   if (!hidden[at]) return digits(values.values[at]);
-  return isLater((i) => hidden[i], row, column, values) ? COMES_LATER : "masked";
+  return `masked: ${whyHidden((i) => hidden[i], row, column, values)}`;
 }
 
 /**

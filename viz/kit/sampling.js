@@ -3,6 +3,8 @@
 // Every filter keeps the most likely tokens and temperature changes no order, so on logits sorted
 // once a distribution is described by how many lead: each step takes a count and gives a smaller one.
 
+import { share } from "./dom.js";
+
 /** @import { SamplerSettings, StepName } from "./wire.js" */
 
 /** @typedef {Float32Array | Float64Array} Floats */
@@ -190,6 +192,17 @@ export function chanceOf(sorted, given, slack) {
   const steps = sampling.order.map(apply);
   const tempered = probabilities(logits, temperature);
   return { ...sorted, steps, count, tempered, probs: probabilities(logits, temperature, count) };
+}
+
+/**
+ * How many tokens are left, and what share of the probability they hold at this temperature.
+ *
+ * @param {Cut} chance
+ */
+export function leftInWords({ tempered, count }) {
+  const [all, some] = [tempered.length, count].map((n) => n.toLocaleString("en"));
+  if (count === tempered.length) return `all ${all} tokens left`;
+  return `${some} of ${all} tokens left, ${share(sumOf(tempered, count))}`;
 }
 
 /**

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from model.given import Chat
+from model.sources.offers import missing
 from model.trace import CLASS_TOKEN
 from viz import runs
 from viz.frame import blanks, box, heads, links, memory, state, translating, words
@@ -16,6 +17,7 @@ from viz.kit.parts.home import Goal, Going, going_on, home_part
 from viz.kit.wire import Settings
 from viz.labels import token_labels
 from viz.live import component
+from viz.pages.ideas.positions import PAGE as POSITIONS
 from viz.runs import attributing
 from viz.runs import blanks as blanked
 from viz.runs.kept import kept
@@ -138,7 +140,8 @@ def show(view: View, *, plays: bool = False) -> None:
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
     chosen |= {**_large(view), **_layers(view), **asked.chosen}
     opens = links.to(view, "Attention") + "&attention={attention}&layer={layer}&head={head}"
-    part = _part(view.run.key, view.handle, opens, asked.goal, view.run)
+    waves = "" if missing(POSITIONS.needs, view.offers) else links.to(view, POSITIONS.title)
+    part = _part(view.run.key, view.handle, (opens, waves), asked.goal, view.run)
     here = (view.handle, view.given)
     refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
     going = going_on(part.spec, Going(asked.why_no_more, refused, after))
@@ -165,7 +168,9 @@ def _layers(view: View) -> Settings:
 
 
 @kept
-def _part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs.Run) -> Part:
+def _part(
+    key: str, handle: runs.ModelHandle, ways: tuple[str, str], goal: Goal, _run: runs.Run
+) -> Part:
     """The part itself, with what each output is called: tokens, or classes."""
     trace = _run.trace
     names: Sequence[str] = []
@@ -173,7 +178,8 @@ def _part(key: str, handle: runs.ModelHandle, opens: str, goal: Goal, _run: runs
         names = _labels(handle)
     elif goal.has_answers:
         names = attributing.names_of_answers(handle, trace.logits.shape[-1])
-    return home_part(trace, names, goal, opens, key)
+    opens, waves = ways
+    return home_part(trace, names, goal, opens, key, waves)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

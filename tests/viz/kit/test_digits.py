@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from tests.viz.kit.gallery import Gallery
-from viz.digits import digits, equals, or_none
+from viz.digits import digits, equals, or_none, share
 from viz.kit.wire import themes_data
 
 # In JSON there is no infinity and no NaN: numbers go as their text.
 PRINTED = """async given => {
-    const {digits, equals} = await import('/kit/dom.js');
+    const {digits, equals, share} = await import('/kit/dom.js');
     const number = text => Number(text.replace('inf', 'Infinity'));
-    return given.map(([text, n]) => [digits(number(text), n), equals(number(text), n)]);
+    return given.map(([text, n]) => [digits, equals, share].map(of => of(number(text), n)));
 }"""
 KNOWN = [
     (0.0, 4, "0"),
@@ -66,7 +66,7 @@ def test_no_more_digits_than_float32_has_and_no_zero_that_is_none() -> None:
 
 def test_javascript_prints_the_same(gallery: Gallery) -> None:
     given = [(value, places) for value, places, _ in KNOWN] + odd_numbers()
-    expected = [[digits(*one), equals(*one)] for one in given]
+    expected = [[digits(*one), equals(*one), share(*one)] for one in given]
     assert gallery.evaluate(PRINTED, [[repr(v), n] for v, n in given]) == expected
 
 

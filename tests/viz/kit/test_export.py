@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from io import BytesIO
+from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
@@ -57,8 +58,21 @@ def picture(gallery: Gallery, name: str) -> ElementTree.Element:
     png = Image.open(BytesIO(content(files["PNG"])))
     sizes = (2 * float(drawn.get(side) or 0) for side in ("width", "height"))
     assert png.size == pytest.approx(tuple(sizes), abs=1)
+    assert png.width * 9 / 16 == pytest.approx(png.height, abs=2), "a slide has room for it"
+    _is_within(drawn)
     assert len(png.convert("L").getcolors() or []) > 20, "more than its ground"
     return drawn
+
+
+def _is_within(drawn: ElementTree.Element) -> None:
+    """All drawings of a sheet are on it, and none covers another."""
+    x, y, width, height = map(float, str(drawn.get("viewBox")).split())
+    boxes = [[float(one.get(name) or 0) for name in ("x", "y", "width", "height")]
+             for one in drawn if one.tag == f"{SVG}svg"]  # fmt: skip
+    for left, top, wide, high in boxes:
+        assert x <= left <= left + wide <= x + width and y <= top <= top + high <= y + height
+    for (a, b, c, d), (e, f, g, h) in combinations(boxes, 2):
+        assert a + c <= e or e + g <= a or b + d <= f or f + h <= b
 
 
 @pytest.mark.parametrize(("make", "name", "words"), SAVED.values(), ids=SAVED)

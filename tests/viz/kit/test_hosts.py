@@ -128,7 +128,9 @@ def test_a_saved_file_shows_python_s_numbers(alone: Page, tmp_path: Path) -> Non
         alone.keyboard.press(key)
     last = len(trace.tokens) - 1
     expect(says).to_contain_text(f", key {last}")
-    expect(alone.locator("[aria-live=polite]").first).to_contain_text("masked: it comes later")
+    expect(alone.locator("[aria-live=polite]").first).to_contain_text(
+        "masked: this word comes later"
+    )
     for view, shown in (("lines", ".hl-lines"), ("compare", "h3"), ("summary", "h2")):
         alone.locator(f"input[name^=hl-view][value={view}]").check(force=True)
         drawn(alone, f"run L4 H6 {view}")

@@ -270,17 +270,44 @@ def test_a_word_may_attend_to_a_word_if_any_piece_may(bare: Page, data: st.DataO
     assert merged.reshape(expected.shape).tolist() == expected.astype(int).tolist()
 
 
-def test_only_a_later_key_is_said_to_come_later(bare: Page) -> None:
-    """Under a causal window what is too long ago is masked as well."""
+LATER, BACK, AHEAD = (
+    f"this word {what}" for what in ("comes later", "is too far back", "is too far ahead")
+)
+PAD, BY_MASK = "no word may attend to this one, as to padding", "hidden by the mask"
+CAUSAL, WINDOW = masks.causal(7), masks.sliding_window(7, 3)
+BY_HAND = CAUSAL.clone()
+BY_HAND[5, 3] = False
+# A mask, and why it hides a key from a query.
+REASONS = {
+    "causal": (CAUSAL, {(0, 1): LATER, (5, 6): LATER}),
+    "window": (CAUSAL & WINDOW, {(0, 6): LATER, (3, 0): BACK, (6, 1): BACK}),
+    "window on both sides": (WINDOW, {(0, 3): AHEAD, (4, 0): BACK, (6, 3): BACK}),
+    "first tokens that all see": (
+        CAUSAL & (WINDOW | masks.global_tokens(7, 2)),
+        {(5, 2): BACK, (6, 3): BACK, (1, 4): LATER},
+    ),
+    "prefix": (masks.prefix(7, 3), {(0, 3): LATER, (2, 4): LATER, (4, 6): LATER}),
+    "padding": (
+        CAUSAL & masks.padding(torch.tensor([5]), 7)[0, 0],
+        {(6, 5): PAD, (0, 6): PAD, (2, 4): LATER},
+    ),
+    "a cell by hand": (BY_HAND, {(5, 3): BY_MASK, (2, 3): LATER}),
+    "another text": (torch.eye(2, 5, dtype=torch.bool), {(0, 1): BY_MASK, (1, 4): PAD}),
+}
+
+
+@pytest.mark.parametrize(("mask", "expected"), REASONS.values(), ids=REASONS)
+def test_a_hidden_key_is_said_to_be_hidden_for_what_hides_it(
+    bare: Page, mask: torch.Tensor, expected: dict[tuple[int, int], str]
+) -> None:
     said = bare.evaluate(
-        """async () => {
-            const {weightAt} = await import('/kit/patterns.js');
-            const hidden = [0, 1, 1, 0, 0, 1, 1, 0, 0];
-            const values = {rows: 3, columns: 3, values: hidden.map(() => 0.5)};
-            return [[0, 1], [1, 2], [2, 0], [2, 1]].map(at => weightAt({values, hidden}, ...at));
-        }"""
+        """async ([hidden, rows, columns, cells]) => {
+            const {whyHidden} = await import('/kit/patterns.js');
+            return cells.map(at => whyHidden(i => hidden[i], ...at, {rows, columns}));
+        }""",
+        [(~mask).int().ravel().tolist(), *mask.shape, list(expected)],
     )
-    assert said == [*2 * ["masked: it comes later"], "masked", "0.5000"]
+    assert dict(zip(expected, said, strict=True)) == expected
 
 
 @given(st.data())

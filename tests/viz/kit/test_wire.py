@@ -139,7 +139,7 @@ def test_each_view_and_stage_has_its_code(bare: Page) -> None:
 def test_labels_are_unescaped_as_python_escapes_them(bare: Page) -> None:
     label = "".join(map(chr, range(32, 127))) + "⏎…é"
     found = bare.evaluate(
-        "label => import('/kit/marks/heatmap.js').then(module => module.unescaped(label))",
+        "label => import('/kit/labels.js').then(module => module.unescaped(label))",
         escape(label),
     )
     assert found == label

@@ -1,36 +1,28 @@
-// A Plotly heat map that says which cell the mouse is on, at the speed of the mouse.
-//
-// Plotly's own hover reports at most twenty times a second, so the cell is found from its axes here.
+// A Plotly heat map that says which cell the mouse is on, at the speed of the mouse: Plotly's own hover
+// reports at most twenty times a second, so the cell is found from its axes here.
 
-import { html, setAll, svg } from "../dom.js";
+import { html, setAll, svg, wordsIn } from "../dom.js";
 import { readBands, slant } from "../looks.js";
 import {
   ZOOMED_FROM,
   sideLength,
   isInside,
   layout,
+  shownLabels,
   span,
-  ticks,
   traces,
   unnamed,
 } from "../figure.js";
 import { cellsOf, fade, haveSameCells, putAt } from "../morph.js";
+import { whyHidden } from "../patterns.js";
 import { NO_CLOUD, loadPlotly } from "../plotly.js";
 import { enlargement, roomOnWall } from "../wall.js";
 
 /** @import { Frame, Picture, SideBar, Sizes } from "../figure.js" */
 /** @import { Lifetime } from "../lifetime.js" */
-/** @import { Axis, Chart, DrawnLayout } from "../plotly.js" */
+/** @import { Chart, DrawnLayout } from "../plotly.js" */
 /** @import { Palette } from "../wire.js" */
 
-/** How viz/labels.py escapes a label for Plotly; a test compares. */
-export const UNESCAPED = /** @type {Record<string, string>} */ ({
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&#36;": "$",
-  "&#37;": "%",
-});
 const CLICK_SLACK = 4; // pixels a mouse may move between down and up in a click
 
 /** @typedef {(row: number, column: number) => void} OnCell */
@@ -89,10 +81,11 @@ export class HeatMap {
     this.guides = ["row", "column", "cell"].map((kind) =>
       html("div", { class: `hl-guide hl-guide-${kind}`, hidden: true }),
     );
+    this.why = html("div", { class: "hl-guide hl-guide-why", hidden: true });
     this.sides = svg("svg", { class: "hl-sides", "aria-hidden": "true" });
     this.names = svg("svg", { class: "hl-sides hl-names", "aria-hidden": "true" });
     host.classList.add("hl-map");
-    host.append(this.chart, this.names, this.sides, ...this.guides);
+    host.append(this.chart, this.names, this.sides, ...this.guides, this.why);
     this.#listen(options);
     lifetime.watchSize(host, () => this.#resized());
     lifetime.keep(() => this.#purge());
@@ -276,6 +269,7 @@ export class HeatMap {
     const drawn = this.chart._fullLayout;
     const box = row != null && this.boxOf(row, column);
     for (const guide of this.guides) guide.hidden = !box;
+    this.why.hidden = true;
     if (!box || !drawn) return;
     const { xaxis, yaxis } = drawn;
     const { left, top, width, height } = box;
@@ -283,6 +277,34 @@ export class HeatMap {
     putAt(this.guides[1], left, yaxis._offset, width, yaxis._length);
     putAt(this.guides[2], left, top, width, height);
     this.guides[2].classList.toggle("hl-pinned", isPinned);
+    this.#sayWhy(this.whyHidden(row, column), box);
+  }
+
+  /**
+   * Why a cell is hatched, as what is drawn has it; empty where it is not.
+   *
+   * @param {number} row
+   * @param {number} column
+   */
+  whyHidden(row, column) {
+    const { values, hidden } = this.picture ?? {};
+    if (!values || !hidden?.[row * values.columns + column]) return "";
+    return whyHidden((at) => hidden[at], row, column, values);
+  }
+
+  /**
+   * Above the cell, or below it where there is no room, within the map.
+   *
+   * @param {string} words
+   * @param {{left: number, top: number, width: number, height: number}} box
+   */
+  #sayWhy(words, box) {
+    this.why.textContent = words;
+    this.why.hidden = !words;
+    const { offsetWidth: wide, offsetHeight: high } = this.why;
+    const left = Math.min(box.left + box.width / 2 - wide / 2, this.host.clientWidth - wide);
+    const top = box.top < high ? box.top + box.height + 2 : box.top - high - 2;
+    Object.assign(this.why.style, { left: `${Math.max(0, left)}px`, top: `${top}px` });
   }
 
   /**
@@ -319,7 +341,7 @@ export class HeatMap {
     const bars = Array.from(this.sides.children, ({ textContent }) => textContent);
     const scale = { name: legend?.colorbar.title.text ?? null, low, high };
     const roles = readBands(this.chart._fullLayout?.shapes ?? []);
-    const marks = { bars, marked: this.#framed, special, roles };
+    const marks = { bars, marked: this.#framed, ...wordsIn({ why: this.why }), special, roles };
     return { rows, columns, rowTitle, columnTitle, values, scale, ...marks };
   }
 
@@ -375,26 +397,4 @@ export class HeatMap {
     if (this.picture && Math.abs(width - this.#width) > 2 && width > 0)
       this.draw(this.picture, this.palette);
   }
-}
-
-/**
- * The labels there is room for on an axis, as text, each with its place in pixels and its number.
- *
- * @param {string[]} labels
- * @param {Axis} axis
- */
-function shownLabels(labels, axis) {
-  const [, pixels] = span(axis, 0, 1);
-  return ticks(labels, pixels)
-    .tickvals.filter((i) => isInside(axis, i))
-    .map((i) => ({ label: unescaped(labels[i]), at: axis._offset + axis.c2p(i), i }));
-}
-
-/**
- * A label as plain text.
- *
- * @param {string} label
- */
-export function unescaped(label) {
-  return label.replace(/&[#\w]+;/g, (mark) => UNESCAPED[mark]);
 }

@@ -73,13 +73,12 @@ export class Home {
       takeOff: (place) => this.#takeOff(place),
       land: ({ run }) => this.#show(run),
     });
-    const rest = () => this.large.isPinned || this.rest();
+    const rest = () => this.large.isOpen || this.rest();
     this.tokens = new HomeTokens({ look: (i) => this.look(i), keep: (i) => this.#pick(i), rest });
     this.heads = new Heads(this);
     this.large = new Large(this.lifetime, {
       look: (query) => this.look(query),
       close: () => this.letGo(),
-      pin: () => this.pin(),
     });
     this.next = new Next({
       set: (changes) => model.set("state", changes),
@@ -94,7 +93,7 @@ export class Home {
     const share = new Share(this).node;
     this.foot = new Foot(() => this.toggle(), model, share);
     this.screen = new Screen(this);
-    const parts = [this.screen.node, this.foot.node, this.next.node];
+    const parts = [this.screen.node, this.large.node, this.foot.node, this.next.node];
     el.replaceChildren(html("div", { class: "hl-home" }, parts));
     this.#listen(signal);
   }
@@ -111,6 +110,7 @@ export class Home {
     lifetime.listen(document, "pointerdown", (event) => {
       if (isAside(event.target) && this.isLooking) this.letGo();
     });
+    lifetime.listen(window, "resize", () => this.screen.resize()); // a wall may be higher alone
     lifetime.listen(document, "keydown", ({ key }) => key === "Escape" && this.letGo());
     // Who types elsewhere does not want the text to go on by itself.
     lifetime.listen(
@@ -236,19 +236,21 @@ export class Home {
 
   /** @param {Head} head */
   point(head) {
-    const isSame = this.focus?.column === head.column && this.focus.head === head.head;
-    if (!isSame && !this.large.isPinned) this.large.close();
     this.focus = head;
     this.pager.bring(head.column);
     this.screen.soon();
   }
 
-  /** The head that is pointed at becomes large. */
-  grow() {
+  /** The head that is pointed at becomes large, and a part of the address. */
+  enlarge() {
     const { run, focus, query } = this;
     const { flow, palette } = this.screen;
     const isStill = this.film.isStill;
-    if (run && flow && focus) this.large.open(run, focus, { flow, palette, query, isStill });
+    if (!run || !flow || !focus) return;
+    this.large.open(run, focus, { flow, palette, query, isStill });
+    this.#pinned = run.spelled(focus);
+    if (this.model.get("state").at !== this.#pinned)
+      this.model.choose({ at: this.#pinned, cell: null });
   }
 
   /** Nothing is pointed at any more. */
@@ -260,21 +262,13 @@ export class Home {
 
   letGo() {
     this.kept = null;
-    this.unpin();
+    if (this.large.node.contains(document.activeElement)) this.heads.node.focus();
+    this.shrink();
     this.rest();
   }
 
-  /** The large head stays, and is a part of the address. */
-  pin() {
-    if (!this.run || !this.focus) return;
-    this.large.pin();
-    this.#pinned = this.run.spelled(this.focus);
-    if (this.model.get("state").at !== this.#pinned)
-      this.model.choose({ at: this.#pinned, cell: null });
-  }
-
-  unpin() {
-    this.large.isPinned = false;
+  shrink() {
+    this.large.close();
     this.#pinned = "";
     if (this.model.get("state").at) this.model.choose({ at: "" });
   }
@@ -289,8 +283,7 @@ export class Home {
     const row = at && cell ? cell[0] - this.run.spec.begins : -1;
     if (this.run.isToken(row)) this.looked = this.kept = row;
     this.point(head);
-    this.grow();
-    this.large.pin();
+    this.enlarge();
     this.#newChance();
   }
 

@@ -249,11 +249,17 @@ def _title(record: AttentionRecord) -> str:
 
 
 def home_part(
-    trace: Trace, words: Sequence[str], goal: Goal = NEXT, opens: str = "", key: str = ""
+    trace: Trace,
+    words: Sequence[str],
+    goal: Goal = NEXT,
+    opens: str = "",
+    key: str = "",
+    waves: str = "",
 ) -> Part:
     """A run and what is asked of it. `words` has what each output is called.
 
-    `opens` is a head's address, with {attention}, {layer} and {head} in it, or empty.
+    `opens` is a head's address, with {attention}, {layer} and {head} in it, or empty; `waves` that
+    of the page about positions, or empty.
     """
     picture = Picture(trace, bands_of(trace, goal.asked))
     main, facts = picture.main, trace.facts
@@ -279,6 +285,7 @@ def home_part(
         "d_model": facts.d_model,
         "vocab_size": outputs.shape[-1],
         "position": SCHEMES.get(facts.position or "", "What the model adds"),
+        "waves": waves,
         "has_stream": bool(main.stream.residuals),
         **limits_data(),
     }

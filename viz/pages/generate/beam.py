@@ -73,7 +73,7 @@ def verdict(winner: Candidate, greedy: Candidate) -> str:
         return "Both found the same text: taking the most likely token each time leads there too."
     if winner.score < greedy.score:
         return (
-            "Greedy found the better text here: its path was pruned on the way. Beam search looks "
+            "Greedy found the better text here: its path was removed on the way. Beam search looks "
             "at more, but does not always find the best."
         )
     if winner.score == greedy.score:
@@ -86,7 +86,7 @@ PAGE = Page(
     ":material/account_tree:",
     "Several continuations grow side by side; the one with the best score wins.",
     "At each step every beam is continued by every token; the top k are kept (filled), k "
-    "being the beam width, the runners-up are pruned (open). The winner has the best score: "
+    "being the beam width, the runners-up are removed (open). The winner has the best score: "
     "the log probability of its n new tokens, divided as Wu et al. 2016 do. Width 1 is greedy.",
     render,
     needs=("decoder", "text", "vocabulary", "logits"),

@@ -5,7 +5,7 @@ from model.analysis.circuits import value_norms
 from model.analysis.findings import Copied, Edge, copied, heaviest_arrow, settled_from
 from model.analysis.why.reasons import DEEP
 from viz import runs
-from viz.digits import digits, equals
+from viz.digits import digits, share
 from viz.frame import links
 from viz.frame.answers import probability_of
 from viz.frame.said import Piece, Said, Word
@@ -49,7 +49,8 @@ def _induction(view: View) -> Highlight | None:
         f"token before. At {copy.n_predicted} of {role.n_queries} repeats the model predicts "
         "that token next: from ",
         *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
-        f" with weight {digits(edge.value, 2)}, p {equals(probability, 2)}.{_rule(view, edge)}",
+        f" with weight {digits(edge.value, 2)}, {share(probability)} by the model."
+        f"{_rule(view, edge)}",
     ]
     return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
 
@@ -64,12 +65,12 @@ def _settled(view: View) -> Highlight | None:
     if row == n_layers:
         return None
     answer = visible(runs.vocabulary(view.handle)[int(lens.ids[-1, -1, 0])])
-    p = f"p {equals(float(lens.probs[row, -1, 0]), 2)}"
+    there, end = (share(float(lens.probs[i, -1, 0])) for i in (row, -1))
     where = f"after L{row - 1}" if row else "before the first layer"
     said = [
         f"After {row} of {n_layers} layers the logit lens has “",
         Word(answer),
-        f"” as the most likely next token, and keeps it: {p}.",
+        f"” as the most likely next token, and it stays so: {there} {where}, {end} at the end.",
     ]
     link = links.to(view, "Logit lens", layer=max(row - 1, 0), token=last)
     return f"The answer is there {where}", said, link
@@ -98,8 +99,11 @@ def _circuit(view: View) -> Highlight | None:
         return None
     last = len(view.tokens) - 1
     answer = int(view.run.trace.logits[last].argmax())
-    p = f"p {equals(probability_of(view.run, last, answer), 2)}"
-    said = f"The most likely next token, {p}: which words lead to it, by which heads and MLPs."
+    p = share(probability_of(view.run, last, answer))
+    said = (
+        f"The most likely next token, {p} by the model: which words lead to it, by which heads "
+        "and MLPs."
+    )
     word = Word(visible(runs.vocabulary(view.handle)[answer]))
     return ["How “", word, "” comes about"], said, links.to(view, "Circuit")
 

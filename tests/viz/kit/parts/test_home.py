@@ -1,5 +1,6 @@
 """Protects what Home does in the browser: where things stand, how it moves, what is drawn by."""
 
+from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image, ImageColor
 
 from tests.viz.kit.gallery import Gallery
+from tests.viz.kit.parts import made
 from viz.charts.chart import weights
 from viz.charts.colors import BLANK, END, color_bar
 from viz.kit.tiles import tiles
@@ -385,3 +387,20 @@ def test_a_token_that_is_pressed_stays_while_all_is_laid_out_anew(gallery: Galle
     blank = [["x", []], ["[MASK]", ["blank"]]]
     expected = {"filled": filled, "again": filled, "next": blank, "last": blank, "isThere": True}
     assert found == expected
+
+
+def test_a_large_head_covers_no_word_no_map_and_no_line(gallery: Gallery) -> None:
+    """It stands right of all maps; where the answers stand below, it does as well."""
+    part = replace(made.home(), state={**made.home().state, "at": "decoder.attn.0.0"})
+    for width, is_beside in ((1000, True), (600, False)):
+        gallery.show(part, width)
+        gallery.wait_for_function("instrument.large.map.read().values.length")
+        left, top, maps, low = gallery.evaluate(
+            """() => {
+                const {large, screen} = instrument;
+                const [box, flow] = [large.node, screen.box].map(x => x.getBoundingClientRect());
+                const maps = screen.flow.columns.flatMap(x => x.heads.map(at => at.x + at.size));
+                return [box.left - flow.left, box.top - flow.top, Math.max(...maps), flow.height];
+            }"""
+        )
+        assert left >= maps if is_beside else top >= low

@@ -12,6 +12,7 @@ from tests.viz.builders import stories_trace
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made
 from tests.viz.kit.rows import Has, Row, keys, nothing, part
+from viz.digits import share
 from viz.kit.part import Part
 from viz.kit.parts.home import Goal, Going, going_on, home_part
 
@@ -157,6 +158,25 @@ def landed() -> list[int]:
     return [n_tokens, int(order[np.searchsorted(np.cumsum(probs), U)])]
 
 
+def to_a_later_word(gallery: Gallery) -> None:
+    """The large head has the focus once it is drawn; its first query, and the word after it."""
+    gallery.wait_for_function("instrument.large.map.read().values.length")
+    gallery.press("ArrowRight", "Attention of L2 H4. Arrow keys move the cell.")
+
+
+def with_waves(address: str) -> Part:
+    """A run with the address of the page about positions."""
+    found = read_home("One day")
+    return found.saying({**found.spec, "waves": address})
+
+
+def left_at(top_p: float) -> str:
+    """How many of the likeliest hold that share, and what they hold."""
+    _, probs = home_chance()
+    n = 1 + int((np.cumsum(probs) < top_p).sum())
+    return f"{n} of {len(probs)} tokens left, {share(float(probs[:n].sum()))}"
+
+
 HOME = {
     "home: the needle stops where the number falls": Row(
         part(home),
@@ -173,6 +193,34 @@ HOME = {
             "next": {"rows": {0: {"label": f"w{stories_trace('One day').logits[-1].argmax()}"}}},
         },
         lambda: {"at": "decoder.attn.0.0"},
+    ),
+    "home: a head is looked through before a click, and only then it is large": Row(
+        part(thirty_layers),
+        lambda gallery: gallery.mouse.move(
+            *gallery.get_by_role("application", name=MAPS).evaluate(LAST_MAP)
+        ),
+        lambda: {"large": None, "says": Has("L29 H8:")},
+    ),
+    "home: keys move the cell of a large head, which says why it is hatched": Row(
+        part(lambda: read_home("One day", at="decoder.attn.2.4")),
+        to_a_later_word,
+        lambda: {
+            "large": {
+                "title": "L2 H4",
+                "says": Has("“One” → “day”: this word comes later"),
+                "map": {"why": "this word comes later"},
+            }
+        },
+    ),
+    "home: what positions add is said, and leads to their page": Row(
+        part(lambda: with_waves("?page=Positional+encoding")),
+        lambda gallery: gallery.get_by_label("Positional encoding", exact=True).hover(),
+        lambda: {"waves": "?page=Positional+encoding", "says": Has("for where it stands: waves")},
+    ),
+    "home: what is left of all tokens": Row(
+        part(lambda: replace(home(), state={**home().state, "top_p": 0.5})),
+        nothing,
+        lambda: {"left": left_at(0.5), "next": {"rows": {8: {"number": "removed"}}}},
     ),
     "home: it says that no model runs here": Row(
         part(lambda: read_home("One day")),

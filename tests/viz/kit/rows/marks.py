@@ -39,6 +39,7 @@ ODD = map_of(
     ["é" * 40, "שלום"],
     hidden=[0, 0, 0, 1],
 )
+CAUSAL = [0, 1, 1, 0, 0, 1, 0, 0, 0]
 MANY = np.arange(3600).reshape(60, 60) / 3600
 ROLES = ["system", "user", "user"]
 TOLD = map_of(
@@ -102,6 +103,11 @@ MARKS = {
         ODD,
         nothing,
         lambda: {"values": [[None, None], [0.25, None]], "rows": ["<b>", "$x$"], "marked": None},
+    ),
+    "heatmap: a hatched cell that is pointed at says why": Row(
+        map_of(np.tril(WEIGHTS[:, :3]), list("abc"), list("abc"), hidden=CAUSAL),
+        lambda gallery: gallery.evaluate("instrument.mark(0, 2)"),
+        lambda: {"why": "this word comes later"},
     ),
     "heatmap: of many rows all are drawn": Row(LONG, nothing, lambda: {"values": MANY.tolist()}),
     "heatmap: who wrote what stands beside its axes, and special labels are slanted": Row(

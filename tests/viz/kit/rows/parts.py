@@ -17,7 +17,7 @@ from tests.viz.builders import stories_trace
 from tests.viz.kit.gallery import Gallery
 from tests.viz.kit.parts import made, made_up
 from tests.viz.kit.rows import Has, Row, click, keys, nothing, part
-from viz.digits import digits
+from viz.digits import digits, share
 from viz.kit.part import Part
 from viz.kit.parts import strip
 from viz.kit.parts.attention import attention_part
@@ -162,11 +162,11 @@ def likeliest() -> dict[str, Any]:
 
 
 def mass_in_words() -> str:
-    """What the curve says: its cut, and the mass up to there before the cut."""
+    """What the curve says: what is removed, and the mass up to there before that."""
     probs = np.sort(softmax(LOGITS.astype(np.float64)))[::-1]
-    mass = digits(float(probs[:KEPT].sum()), 3)
-    cut = f"The cut is after rank {KEPT}, where the mass is {mass}."
-    return f"Cumulative mass by rank at this temperature. {cut}"
+    mass = share(float(probs[:KEPT].sum()))
+    removed = f"Ranks after {KEPT} are removed; up to it the mass is {mass}."
+    return f"Cumulative mass by rank at this temperature. {removed}"
 
 
 # --- rotation, digit pad, strip -------------------------------------------------------------------
@@ -345,7 +345,7 @@ PARTS = {
         part(writing),
         nothing,
         lambda: {
-            "distribution": {"curve": mass_in_words()},
+            "distribution": {"curve": mass_in_words(), "remaining": Has(f"{KEPT} of ")},
             "order": [["Temperature", "1.00"], ["Top-k", "7"], ["Top-p", "1.00"], ["Min-p", "off"]],
         },
     ),

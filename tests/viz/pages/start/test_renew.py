@@ -16,7 +16,7 @@ from viz.live import store
 def compared(spec: dict[str, Any]) -> dict[str, Any]:
     """What both say alike: a recorded run has no address, and of its outputs the last one."""
     columns = [{**column, "opens": ""} for column in spec["columns"]]
-    return {**spec, "columns": columns, "key": "", "answers": []}
+    return {**spec, "columns": columns, "key": "", "waves": "", "answers": []}
 
 
 def test_the_recorded_run_is_the_one_that_home_opens_with() -> None:

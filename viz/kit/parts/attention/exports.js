@@ -1,7 +1,8 @@
 // What Attention saves: its picture, its numbers, or the whole part as one file that opens offline.
 
-import { asPicture, drawingOf, saveMenu, sheetOf } from "../../export.js";
+import { asPicture, drawingOf, saveMenu } from "../../export.js";
 import { rowOf } from "../../maths.js";
+import { sheetOf } from "../../sheet.js";
 
 /** @import { Table } from "../../patterns.js" */
 /** @import { Attention } from "../attention.js" */

@@ -8,7 +8,7 @@ import { Bars, Strip } from "../../marks/strips.js";
 import { isUsualScale, rowOf } from "../../maths.js";
 import { lookInWords } from "../../looks.js";
 import { reach } from "../../measures.js";
-import { COMES_LATER, isLater } from "../../patterns.js";
+import { whyHidden } from "../../patterns.js";
 import { short } from "./formulas.js";
 
 /** @import { HeadArrays, StepName, Steps } from "../../maths.js" */
@@ -212,8 +212,8 @@ export class Operands {
         ? `q·k ${digits(product.values[at])}, scaled ${digits(scaled.values[at])}, `
         : "";
     const { mask } = head;
-    const why = isLater((i) => !mask.values[i], query, key, mask) ? COMES_LATER : "masked";
-    const masked = mask.values[at] ? "" : `${why}, `;
+    const isHidden = (/** @type {number} */ i) => !mask.values[i];
+    const masked = isHidden(at) ? `masked: ${whyHidden(isHidden, query, key, mask)}, ` : "";
     const weight = `${masked}weight ${digits(weights.values[at])}`;
     const pair = `${queries.labels[query]} attends to ${keys.labels[key]}`;
     this.say(`${pair}: ${scores}${weight}`, isPinned);

@@ -1,6 +1,6 @@
 // What is shown, in words: pieces of text and tokens. Numbers are the run's own.
 
-import { digits, html } from "../../dom.js";
+import { digits, html, share } from "../../dom.js";
 import { goalOf } from "./goals.js";
 
 /** @import { Head, Run } from "./numbers.js" */
@@ -8,9 +8,10 @@ import { goalOf } from "./goals.js";
 
 /** @typedef {(Node | string)[]} Words */
 /**
- * The scene, names of what the answer is taken from, and whether a person looks at something.
+ * The scene, names of what the answer is taken from, and whether a person looks at something, or points
+ * at what positions add.
  *
- * @typedef {Scene & {label: (place: number) => string, isLooking: boolean, isFilled: boolean}} Told
+ * @typedef {Scene & {label: (place: number) => string, isLooking: boolean, isFilled: boolean, isAtPositions: boolean}} Told
  */
 
 const NAMED = 3; // words in a sentence about a query
@@ -19,11 +20,6 @@ const WORTH = 0.05; // a weight that is named
 /** @param {string} label */
 export function quoted(label) {
   return html("b", { translate: "no" }, `“${label}”`);
-}
-
-/** @param {number} p */
-export function percent(p) {
-  return p > 0 && p < 0.0005 ? "< 0.1 %" : `${(100 * p).toFixed(1)} %`;
 }
 
 /**
@@ -53,8 +49,12 @@ export function attends(run, query, focus) {
  * @returns {Words}
  */
 function mostLikely({ chance, label }) {
-  if (!chance) return ["…"];
-  return [quoted(label(0)), ` (${percent(chance.before[0])} by the model)`];
+  return chance ? [quoted(label(0)), ` (${byModel(chance)})`] : ["…"];
+}
+
+/** @param {Told["chance"]} chance */
+function byModel(chance) {
+  return `${share(chance?.before[0] ?? NaN)} by the model`;
 }
 
 /**
@@ -103,12 +103,12 @@ function atColumn({ run }, column) {
   const which = name === "cross" ? "Cross-attention" : title.trim();
   const query = run.queryIn(run.asked, column);
   const { head, key, value, column: where } = run.sharpest([column], query);
-  const others = keys === band ? goalOf(run.spec).others : "what the encoder made of the source";
+  const others = keys === band ? goalOf(run.spec).others : "the source";
   return [
     which ? `${which}, layer ${layer}` : `Layer ${layer}`,
-    `: ${n_heads} heads let `,
+    `: in ${n_heads} heads `,
     quoted(run.spec.labels[query]),
-    ` take up ${others}. Strongest, ${run.nameOf({ column: where, head })}: `,
+    ` attends to ${others}. Strongest, ${run.nameOf({ column: where, head })}: `,
     quoted(run.spec.labels[key]),
     ` ${digits(value, 2)}.`,
   ];
@@ -125,11 +125,11 @@ function taken(told) {
   if (!drawn || !chance) return resting(told);
   const it = quoted(label(drawn.place));
   if (time.at >= time.FLY) return [it, ` ${goalOf(run.spec).joins}`];
-  const share = percent(chance.probs[drawn.place]);
+  const had = share(chance.probs[drawn.place]);
   if (drawn.at !== null)
-    return [`A random number, ${digits(drawn.at, 2)}, falls on `, it, `, which had ${share}.`];
+    return [`A random number, ${digits(drawn.at, 2)}, falls on `, it, `, which had ${had}.`];
   const which = drawn.place ? `number ${drawn.place + 1} of the list` : "the most likely one";
-  return [it, `, ${which}, is taken: ${share}.`];
+  return [it, `, ${which}, is taken: ${had}.`];
 }
 
 /**
@@ -160,10 +160,11 @@ function answered({ run: { spec, asked }, chance, label }) {
   const { isSampled, rests, gives } = goalOf(spec);
   const [before, behind] = rests;
   if (gives) return [before];
-  const at = isSampled ? " at these sliders" : "";
+  /** @type {(p: number) => string} */
+  const said = (p) => (isSampled ? `${byModel(chance)}, ${share(p)} at these sliders` : share(p));
   return [
     ...(behind ? [before, quoted(spec.labels[asked]), behind] : [before]),
-    ...(chance ? [quoted(label(0)), ` (${percent(chance.probs[0])}${at})`] : ["…"]),
+    ...(chance ? [quoted(label(0)), ` (${said(chance.probs[0])})`] : ["…"]),
     ". ",
   ];
 }
@@ -181,7 +182,7 @@ function stood({ run, chance }) {
   const place = chance.ids.indexOf(id);
   if (!place) return ["Correct. "];
   const guess = `: its guess number ${(place + 1).toLocaleString("en")}`;
-  return ["Hidden was ", quoted(label), guess, ` (${percent(chance.before[place])}). `];
+  return ["Hidden was ", quoted(label), guess, ` (${share(chance.before[place])}). `];
 }
 
 /**
@@ -208,12 +209,19 @@ function lookedAt(told) {
   ];
 }
 
+/** @param {Run} run */
+function atPositions({ spec }) {
+  const added = `Added to each ${goalOf(spec).each}, for where it stands: ${spec.position}.`;
+  return [spec.waves ? `${added} A click opens Positional encoding.` : added];
+}
+
 /**
  * @param {Told} told
  * @returns {Words}
  */
 export function captioned(told) {
-  const { time, isLooking } = told;
+  const { time, isLooking, isAtPositions, run } = told;
+  if (isAtPositions) return atPositions(run);
   if (isLooking) return lookedAt(told);
   return !time.isPlaying && time.at >= time.DRAW ? resting(told) : narrated(told);
 }

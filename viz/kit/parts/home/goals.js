@@ -20,7 +20,7 @@ import { placeAt } from "../../sampling.js";
  * @property {string} cut what happens first
  * @property {string} each what each row of the input is called
  * @property {string} all what the last vector is compared with
- * @property {string} others what a row takes up from others
+ * @property {string} others what a row attends to
  * @property {[string, string?]} rests what is said at the end before the answer, around its row
  * @property {string} expected what is said before what the model says at another row
  * @property {string | null} hint what a person can do then, if not to point
@@ -83,7 +83,7 @@ const NEXT_TOKEN = {
   end: "next token",
   from: "after",
   each: "token",
-  others: "what other words hold",
+  others: "other tokens",
   all: "tokens",
   rests: ["After ", " the most likely token is "],
   expected: "It expected",
@@ -111,16 +111,17 @@ const TARGET = {
 function lookedAt(each, cut, others) {
   return {
     ...LOOKED_AT,
-    title: "What comes out",
+    title: `One vector for each ${each}`,
     end: "last vectors",
     cut,
     each,
     others,
-    rests: [`Layer by layer each ${each} took up ${others}. `],
+    rests: [`In each layer each ${each} attended to ${others}. `],
     gives: ({ d_model, has_stream }) =>
       `This model gives no words: after its last layer each ${each} is a vector of ` +
       `${d_model.toLocaleString("en")} numbers.` +
-      (has_stream ? " Some of them stand at the end of its line." : ""),
+      (has_stream ? " Some of them stand at the end of its line." : "") +
+      (each === "token" ? " One vector for the sentence is often their mean." : ""),
   };
 }
 
@@ -140,7 +141,7 @@ export const GOALS = {
     from: "at",
     cut: "The text is cut into tokens. What is hidden is [MASK] to the model.",
     each: "token",
-    others: "what the words on both sides hold",
+    others: "the tokens on both sides",
     all: "tokens",
     rests: ["In the place of ", " the most likely token is "],
     expected: "In its place the model says",
@@ -164,13 +165,13 @@ export const GOALS = {
     from: "at",
     cut: "The picture is cut into patches; a class token, [CLS], is put before them.",
     each: "patch",
-    others: "what the patches hold",
+    others: "the patches",
     all: "classes",
     rests: ["The most likely class is "],
     hint: "Point at a patch or a small map.",
   },
-  vectors: lookedAt("token", "The text is cut into tokens.", "what other tokens hold"),
-  patches: lookedAt("patch", "The picture is cut into patches.", "what other patches hold"),
+  vectors: lookedAt("token", "The text is cut into tokens.", "other tokens"),
+  patches: lookedAt("patch", "The picture is cut into patches.", "other patches"),
 };
 
 /** @param {HomeSpec} spec */

@@ -6,7 +6,6 @@ import { clamp } from "./layout.js";
 /** @import { Flow } from "./layout.js" */
 /** @import { Head, HomeSpec, Run } from "./numbers.js" */
 
-const DWELL_MS = 160; // the mouse rests so long on a map before it grows
 const LEAVE_MS = 140; // so long after it has gone everything is as before
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -22,9 +21,8 @@ const MOVES = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRi
  * @property {import("./tokens.js").HomeTokens} tokens
  * @property {import("./large.js").Large} large
  * @property {(head: Head) => void} point
- * @property {() => void} grow
- * @property {() => void} pin
- * @property {() => void} unpin
+ * @property {() => void} enlarge
+ * @property {() => void} shrink
  * @property {() => void} rest
  * @property {() => void} letGo
  */
@@ -40,7 +38,6 @@ export function isAside(target) {
 }
 
 export class Heads {
-  #dwell = () => {};
   #leave = () => {};
 
   /** @param {Hands} home */
@@ -89,47 +86,32 @@ export class Heads {
   /** @param {PointerEvent} event */
   #moved(event) {
     const { home } = this;
-    if (event.pointerType !== "mouse" || home.large.isPinned) return;
+    if (event.pointerType !== "mouse" || home.large.isOpen) return;
     const head = this.#at(event);
     this.node.style.cursor = head ? "pointer" : "";
-    this.#dwell();
     if (!head) return this.#goSoon();
     this.#leave();
     home.point(head);
-    this.#dwell = home.lifetime.timeout(() => home.grow(), DWELL_MS);
   }
 
   /** @param {MouseEvent} event */
   #clicked(event) {
     const head = this.#at(event);
     if (!head) return this.home.letGo();
-    this.#keep(head);
-  }
-
-  /** @param {Head} head */
-  #keep(head) {
-    this.#stay();
+    this.#leave();
     this.home.point(head);
-    this.home.grow();
-    this.home.pin();
+    this.home.enlarge();
   }
 
   /** @param {PointerEvent} event */
   #left({ pointerType }) {
-    this.#dwell();
-    if (pointerType === "mouse" && !this.home.large.isPinned) this.#goSoon();
+    if (pointerType === "mouse" && !this.home.large.isOpen) this.#goSoon();
   }
 
   #goSoon() {
     this.#leave();
     const { home } = this;
-    this.#leave = home.lifetime.timeout(() => home.large.isPinned || home.rest(), LEAVE_MS);
-  }
-
-  /** Whatever the mouse did a moment ago. */
-  #stay() {
-    this.#dwell();
-    this.#leave();
+    this.#leave = home.lifetime.timeout(() => home.large.isOpen || home.rest(), LEAVE_MS);
   }
 
   /** @param {KeyboardEvent} event */
@@ -137,13 +119,15 @@ export class Heads {
     const { home } = this;
     const { columns = [] } = home.run?.spec ?? {};
     const move = MOVES[event.key];
-    if (event.key === "Enter" && home.focus) this.#keep(home.focus);
-    else if (move) {
-      this.#stay();
+    if (event.key === "Enter" && home.focus) {
+      home.enlarge();
+      home.large.host.focus();
+    } else if (move) {
+      this.#leave(); // whatever the mouse did a moment ago
       const first = home.screen.flow?.page.from ?? 0;
       const before = home.focus ?? { column: first - move[0], head: -move[1] };
       const column = clamp(before.column + move[0], 0, columns.length - 1);
-      home.unpin();
+      home.shrink();
       home.point({
         column,
         head: clamp(before.head + move[1], 0, columns[column].n_heads - 1),

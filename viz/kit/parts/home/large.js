@@ -1,51 +1,50 @@
-// One head, large: it grows out of its small map into a heat map. A click keeps it, a second one opens
-// its own page.
+// One head, large, beside what it explains: where the answers are, right of all small maps, or below
+// the picture where these are below as well.
 
 import { digits, html, setAll, wordsIn } from "../../dom.js";
 import { drawingOf } from "../../export.js";
+import { cellAfter } from "../../keyboard.js";
 import { HeatMap } from "../../marks/heatmap.js";
 import { matrix } from "../../maths.js";
-import { COMES_LATER, WEIGHTS, pictured } from "../../patterns.js";
+import { WEIGHTS, focusable } from "../../patterns.js";
 import { quoted } from "./caption.js";
-import { clamp } from "./layout.js";
 
 /** @import { Lifetime } from "../../lifetime.js" */
 /** @import { Palette } from "../../wire.js" */
 /** @import { Flow } from "./layout.js" */
 /** @import { Head, Run } from "./numbers.js" */
 
-const WIDTH = 430;
-const ROUND_MAP = 190; // pixels: the header, and labels and bar around the cells
+const BESIDE = 10; // pixels from the last small map
+const ROUND_MAP = 210; // pixels: the header, and labels and bar around the cells
 const GROWS_MS = 170;
 
 export class Large {
   /** What it shows. @type {{run: Run, head: Head} | null} */
   #shown = null;
-  isPinned = false;
+  /** The cell that is pointed at, in rows of the map. @type {[number, number]} */
+  #at = [0, 0];
 
   /**
    * @param {Lifetime} lifetime
-   * @param {{look: (query: number) => void, close: () => void, pin: () => void}} act
+   * @param {{look: (query: number) => void, close: () => void}} act
    */
-  constructor(lifetime, { look, close, pin }) {
-    this.title = html("p");
+  constructor(lifetime, { look, close }) {
+    this.look = look;
+    this.title = html("b");
+    this.says = html("p", { role: "status" });
     this.link = html("a", { class: "hl-home-open" }, "Open in Attention");
     const shut = html("button", { type: "button", "aria-label": "Close", onclick: close }, "×");
     const host = html("div");
     const top = html("header", null, this.title, this.link, shut);
-    this.node = html("div", { class: "hl-home-large", hidden: true }, top, host);
+    this.node = html("div", { class: "hl-home-large", hidden: true }, top, this.says, host);
     this.host = host;
-    this.map = new HeatMap(host, lifetime, {
-      point: (row, column) => {
-        const { rows, columns } = this.#sides();
-        this.map.mark(row, column);
-        this.#say(rows.from + row, columns.from + column);
-        look(rows.from + row);
-      },
-      pick: () => (this.isPinned ? this.link.click() : pin()),
-      most: 330,
-      drag: false,
-    });
+    host.addEventListener("keydown", (event) => this.#step(event));
+    const point = (/** @type {number} */ row, /** @type {number} */ key) => this.#point(row, key);
+    this.map = new HeatMap(host, lifetime, { point, pick: point, most: 330, drag: false });
+  }
+
+  get isOpen() {
+    return !this.node.hidden;
   }
 
   /**
@@ -60,32 +59,22 @@ export class Large {
     if (isSame) return;
     this.#shown = { run, head };
     this.node.hidden = false;
-    this.#place(flow, head);
+    this.#place(flow);
     const { opens } = run.spec.columns[head.column];
     this.link.hidden = !opens;
     this.link.href = opens.replace("{head}", String(head.head));
+    this.title.textContent = run.nameOf(head);
     this.#say(query, null);
-    if (!isStill && !before) this.#grow(flow, head);
+    if (!isStill && !before && flow.next) this.#grow(flow, head);
     this.map.sizes.most = flow.height - ROUND_MAP;
     await this.#draw(run, head, palette);
-    if (this.#shown?.head === head) this.#place(flow, head);
   }
 
-  /**
-   * @param {Flow} flow
-   * @param {Head} head
-   */
-  #place(flow, { column, head }) {
-    const { x, y, size } = flow.columns[column].heads[head];
-    const width = Math.min(WIDTH, flow.width - 8);
-    const height = this.node.offsetHeight;
-    const left = clamp(
-      x + size / 2 - width / 2,
-      0,
-      Math.max(0, (flow.next ? flow.end : flow.width) - width),
-    );
-    const top = clamp(y + size / 2 - height / 2, 0, Math.max(0, flow.height - height));
-    Object.assign(this.node.style, { left: `${left}px`, top: `${top}px`, width: `${width}px` });
+  /** @param {Flow} flow */
+  #place({ columns, width, next }) {
+    const maps = columns.flatMap(({ heads }) => heads.map(({ x, size }) => x + size));
+    const left = Math.max(...maps) + BESIDE;
+    this.node.style.cssText = next ? `left:${left}px;top:0;width:${width - left}px` : "";
   }
 
   /**
@@ -126,7 +115,7 @@ export class Large {
       rowLooks: looks?.slice(rows.from, rows.to),
       columnLooks: looks?.slice(columns.from, columns.to),
     };
-    pictured(this.host, `Attention of ${run.nameOf(head)} as a heat map`);
+    focusable(this.host, `Attention of ${run.nameOf(head)}. Arrow keys move the cell.`);
     await this.map.draw({ values, hidden, blank, scale: WEIGHTS, ...titles, ...labels }, palette);
   }
 
@@ -135,6 +124,27 @@ export class Large {
     const { run, head } = /** @type {{run: Run, head: Head}} */ (this.#shown);
     const { band, keys } = run.spec.columns[head.column];
     return { rows: run.rowsOf(band), columns: run.rowsOf(keys) };
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  #point(row, column) {
+    const { rows, columns } = this.#sides();
+    this.#at = [row, column];
+    this.map.mark(row, column);
+    this.#say(rows.from + row, columns.from + column);
+    this.look(rows.from + row);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #step(event) {
+    const { values } = this.map.picture ?? {};
+    const to = values && cellAfter(event.key, this.#at, values);
+    if (!to) return;
+    event.preventDefault();
+    this.#point(...to);
   }
 
   /**
@@ -147,23 +157,18 @@ export class Large {
     const from = run.queryIn(query, head.column);
     const row = run.row(from, head);
     const to = key ?? row.indexOf(Math.max(...row));
-    const why = to > from && run.isLater(from, to) ? COMES_LATER : "masked";
-    const number = run.isMasked(head.column, from, to) ? why : digits(row[to], 3);
+    const { rows, columns } = this.#sides();
+    const why = this.map.whyHidden(from - rows.from, to - columns.from);
     const { labels } = run.spec;
-    const name = html("b", null, run.nameOf(head));
-    this.title.replaceChildren(
-      name,
-      " ",
-      quoted(labels[from]),
-      " → ",
-      quoted(labels[to]),
-      ` ${number}`,
-    );
+    const pair = [quoted(labels[from]), " → ", quoted(labels[to])];
+    this.says.replaceChildren(...pair, why ? `: ${why}` : ` ${digits(row[to], 3)}`);
   }
 
   /** What it shows; null where no head is large. */
   read() {
-    return this.node.hidden ? null : { ...wordsIn({ title: this.title }), map: this.map.read() };
+    return this.node.hidden
+      ? null
+      : { ...wordsIn({ title: this.title, says: this.says }), map: this.map.read() };
   }
 
   /** Its frame, where it stands, with the map in it. */
@@ -176,14 +181,7 @@ export class Large {
     return picture;
   }
 
-  pin() {
-    this.isPinned = true;
-    this.node.classList.add("hl-kept");
-  }
-
   close() {
-    this.isPinned = false;
-    this.node.classList.remove("hl-kept");
     this.#shown = null;
     this.node.hidden = true;
   }

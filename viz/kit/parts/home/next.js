@@ -1,10 +1,10 @@
 // The list of next tokens, its sliders and buttons; what flows into it is drawn on the canvas.
 
-import { button, html } from "../../dom.js";
+import { button, html, share } from "../../dom.js";
 import { TokenBars } from "../../marks/bars.js";
-import { barsAt, samplingOf } from "../../sampling.js";
+import { barsAt, leftInWords, samplingOf } from "../../sampling.js";
 import { SIMPLE, Sliders } from "../../sliders.js";
-import { percent, quoted } from "./caption.js";
+import { quoted } from "./caption.js";
 import { NEEDLE } from "./chance.js";
 import { goalOf } from "./goals.js";
 import { N_NEXT } from "./layout.js";
@@ -31,7 +31,9 @@ export class Next {
     this.title = html("h2", { class: "hl-title" });
     this.gives = html("p", { class: "hl-home-gives" });
     this.bars = new TokenBars(act.choose, act.point);
-    this.legend = html("p", { class: "hl-home-legend" }, "Line: before temperature and top-p");
+    this.left = html("b");
+    const line = "Line: before temperature and top-p";
+    this.legend = html("p", { class: "hl-home-legend" }, this.left, html("br"), line);
     this.sliders = new Sliders(act.set);
     this.sliders.list.addEventListener("change", act.rest);
     this.generate = button("Generate", act.generate, { class: "hl-button hl-primary" });
@@ -94,16 +96,17 @@ export class Next {
     }));
     const rows = [...leading, othersOf(chance, leading)].map((row, i) => ({
       ...row,
-      number: row.isCut ? "cut" : percent(row.after),
-      title: `model: ${percent(row.before)}${row.canPick ? "; click: the text goes on with it" : ""}`,
+      number: row.isCut ? "removed" : share(row.after),
+      title: `model: ${share(row.before)}${row.canPick ? "; click: the text goes on with it" : ""}`,
       isDrawn: i === place,
     }));
     this.bars.show(rows, title);
+    this.left.textContent = leftInWords(chance);
   }
 }
 
 /**
- * The tokens that stand in no row, and how many of them were kept where others were cut.
+ * The tokens that stand in no row, and how many of them were kept where others were removed.
  *
  * @param {NonNullable<Scene["chance"]>} chance
  * @param {{before: number, after: number}[]} leading

@@ -57,6 +57,7 @@ const SINK = 0.5;
  * @property {number} vocab_size
  * @property {string} position the scheme, in words
  * @property {boolean} has_positions whether vectors are added to the embeddings
+ * @property {string} waves an address of the page about them, or empty
  * @property {boolean} has_stream whether lengths and vectors of the residual stream are known
  * @property {string | null} why_no_more why the text cannot go on
  * @property {[number, number] | null} refused a drawn token that cannot stand there

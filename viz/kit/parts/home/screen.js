@@ -19,10 +19,10 @@ import { Fades, eased } from "./timeline.js";
 
 const NARROW = 820; // pixels of the room, and below
 const FLOW_WHEN_NARROW = 760; // in a box that scrolls
-const FOOT = 78; // pixels: axis and caption
-const BELOW = FOOT + 54; // and the panel below each page
+const FOOT = 84; // pixels: axis and caption
+const BELOW = FOOT + 80; // and the beginning of what was found
 const LEGEND = 22; // a line more of the caption, beside the legend of a chat
-const HEIGHT = { least: 400, most: 860 };
+const HEIGHT = { least: 400, leastOnWall: 300, most: 860 };
 const ROW = 15; // the lowest row of two texts
 const FADE_MS = 150;
 const SLOWEST_FRAME = 100;
@@ -50,20 +50,40 @@ export class Screen {
   #last = 0; // when the last frame was
   #isAwaited = false; // a frame
   #isStale = true; // what is drawn
+  #isAtPositions = false; // the hand
   /** What the canvas holds, by names. @type {ReturnType<typeof drawFlow> | undefined} */
   drawn;
 
   /** @param {Home} home whose it is */
   constructor(home) {
-    const { heads, tokens, large, axis, pager } = home;
+    const { heads, tokens, axis, pager } = home;
     this.home = home;
     this.canvas = html("canvas", { "aria-hidden": "true" });
     this.context = /** @type {CanvasRenderingContext2D} */ (
       this.canvas.getContext("2d", { alpha: false }) // no blending: faster
     );
-    const drawn = [this.canvas, heads.node, tokens.node, pager.node, large.node];
+    const point = (/** @type {boolean} */ isOn) => () => {
+      this.#isAtPositions = isOn;
+      this.soon();
+    };
+    // Over what positions add: a way to the page about it.
+    this.positions = html("a", {
+      ...{ class: "hl-home-positions", "aria-label": "Positional encoding" },
+      ...{ onpointerenter: point(true), onpointerleave: point(false) },
+      ...{ onfocus: point(true), onblur: point(false) },
+    });
+    const drawn = [this.canvas, heads.node, this.positions, tokens.node, pager.node];
     this.box = html("div", { class: "hl-home-flow" }, drawn);
     this.node = html("div", { class: "hl-home-scroller" }, this.box, axis.node);
+  }
+
+  /** @param {Flow} flow @param {string} waves where it leads */
+  #placePositions({ positions }, waves) {
+    this.positions.hidden = !positions;
+    if (waves) this.positions.href = waves;
+    else this.positions.removeAttribute("href"); // no page is about it here
+    const { x = 0, width = 0 } = positions ?? {};
+    Object.assign(this.positions.style, { left: `${x}px`, width: `${width}px` });
   }
 
   dress() {
@@ -86,7 +106,8 @@ export class Screen {
     const above = el.getBoundingClientRect().top + scrolled;
     const foot = run.spec.looks ? LEGEND : 0;
     const free = (onWall ? onWall - FOOT : innerHeight - above - BELOW) - foot;
-    const fits = clamp(Math.round(free), HEIGHT.least, HEIGHT.most);
+    const least = onWall ? HEIGHT.leastOnWall : HEIGHT.least;
+    const fits = clamp(Math.round(free), least, HEIGHT.most);
     const height = Math.max(fits, leastHeight(run.spec.bands));
     const { columns, side, has_positions: hasPositions } = run.spec;
     const hasLast = run.spec.has_stream && goalOf(run.spec).gives !== null;
@@ -98,6 +119,7 @@ export class Screen {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     for (const { style } of [this.canvas, this.box])
       Object.assign(style, { width: `${width}px`, height: `${height}px` });
+    this.#placePositions(this.flow, run.spec.waves);
     next.place(this.flow);
     tokens.build(run, this.flow, this.#pictures.image);
     this.#isStale = true;
@@ -208,12 +230,14 @@ export class Screen {
       says,
       sink,
       stage: axis.node,
+      left: next.left,
       layers: pager.says,
     };
     return {
       roles: foot.roles.read(),
       ...{ ...this.drawn, ...wordsIn(words), tokens: tokens.read(), next: bars.read() },
       ...{ edges, large: large.read(), canGoOn: !generate.disabled },
+      waves: this.positions.getAttribute("href"),
     };
   }
 
@@ -232,7 +256,13 @@ export class Screen {
     const { isLooking, film, foot, next, el, model } = this.home;
     const { left, time, isFilled } = film;
     const label = (/** @type {number} */ place) => this.home.label(place);
-    const words = captioned({ ...scene, label, isLooking, isFilled });
+    const words = captioned({
+      ...scene,
+      label,
+      isLooking,
+      isFilled,
+      isAtPositions: this.#isAtPositions,
+    });
     const isPlaying = time.isPlaying && !isLooking;
     foot.show(words, isPlaying);
     foot.hides.checked = !model.get("state").sink;

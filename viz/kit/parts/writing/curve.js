@@ -1,6 +1,6 @@
-// Cumulative mass by rank, on a scale that grows, with the cut.
+// Cumulative mass by rank, on a scale that grows, with what is removed.
 
-import { digits, svg } from "../../dom.js";
+import { share, svg } from "../../dom.js";
 import { sumOf } from "../../sampling.js";
 
 /** @import { Palette } from "../../wire.js" */
@@ -45,7 +45,7 @@ export function drawCurve(node, probs, ranks, cut, palette) {
   node.setAttribute("viewBox", `0 0 ${width} ${height}`);
   node.setAttribute(
     "aria-label",
-    `Cumulative mass by rank at this temperature. The cut is after rank ${cut}, where the mass is ${digits(sumOf(probs, cut), 3)}.`,
+    `Cumulative mass by rank at this temperature. Ranks after ${cut} are removed; up to it the mass is ${share(sumOf(probs, cut))}.`,
   );
   const ticks = TICKS.filter((rank) => rank <= probs.length);
   node.replaceChildren(

@@ -1,8 +1,10 @@
 // One token's distribution over the whole vocabulary: bars to choose from, draws, and what is left.
 
-import { button, digits, equals, fillOnce, html, math, operand, wordsIn, svg } from "../../dom.js";
+import { button, digits, equals, fillOnce, html, math } from "../../dom.js";
+import { operand, share, svg, wordsIn } from "../../dom.js";
 import { TokenBars } from "../../marks/bars.js";
-import { barsAt, chanceOf, entropy, placeAt, powers, sortedTokens } from "../../sampling.js";
+import { barsAt, chanceOf, entropy, leftInWords, placeAt } from "../../sampling.js";
+import { powers, sortedTokens } from "../../sampling.js";
 import { NAMES } from "../../sliders.js";
 import { drawCurve, spacedRanks } from "./curve.js";
 
@@ -49,6 +51,7 @@ export class Distribution {
     this.title = html("h3", null, "Next token");
     this.bars = new TokenBars((i) => this.#choose(/** @type {any} */ (this.data).ids[i]));
     this.others = html("p", { class: "hl-caption hl-one-line" });
+    this.remaining = html("p", { class: "hl-remaining" });
     this.drawnSays = html("span", { class: "hl-caption", role: "status" });
     this.append = button("Append", () => this.#append(), { disabled: true });
     this.drawers = [
@@ -62,6 +65,7 @@ export class Distribution {
       html("div", row, this.title, ...this.drawers, this.append, this.drawnSays),
       this.bars.node,
       axis(),
+      this.remaining,
       this.others,
       html("p", { class: "hl-caption hl-one-line" }, LEGEND),
     );
@@ -103,13 +107,14 @@ export class Distribution {
 
   /** What is on screen, by names. */
   read() {
-    const { title, others, drawnSays: drawn, append, bars, curve, formula, table, facts } = this;
+    const { title, remaining, others, drawnSays: drawn, append, curve, formula } = this;
+    const { bars, table, facts } = this;
     const rows = Array.from(table.rows, ({ cells }) => Array.from(cells, (one) => one.textContent));
     const numbers = Array.from(facts.children, ({ children: [name, value] }) => [
       ...[name.textContent, value.textContent],
     ]);
     return {
-      ...wordsIn({ title, others, drawn, append, curve, formula }),
+      ...wordsIn({ title, remaining, others, drawn, append, curve, formula }),
       ...{ bars: bars.read(), table: rows, facts: Object.fromEntries(numbers) },
     };
   }
@@ -148,19 +153,20 @@ export class Distribution {
       const bars = barsAt(this.#chance, place);
       const isThere = ids[i] === drawn;
       const n = this.#counts.get(place) ?? 0;
-      const number = bars.isCut ? "removed" : digits(bars.after);
+      const number = bars.isCut ? "removed" : share(bars.after);
       return {
         ...bars,
         label: labels[i],
         sign: `${isThere ? "▸ " : ""}${place ? "" : "★ "}`,
         share: n / Math.max(this.#nDrawn, 1),
         number: isMany && !bars.isCut ? `${number} · ${n}×` : number,
-        said: `${digits(bars.before, 3)} predicted, ${digits(bars.after, 3)} sampled from`,
+        said: `${share(bars.before)} predicted, ${share(bars.after)} sampled from`,
         isDrawn: isThere || place === this.#drawn,
         canPick: this.canPut,
       };
     });
     this.bars.show(rows, "Leading tokens");
+    this.remaining.textContent = leftInWords(this.#chance);
     const named = new Set(this.#places);
     const [predicted, others] = [before, probs].map((all) =>
       all.reduce((sum, p, place) => (named.has(place) ? sum : sum + p), 0),
@@ -168,7 +174,7 @@ export class Distribution {
     this.others.dataset.after = String(others);
     const rest = [...this.#counts].filter(([place]) => !named.has(place));
     const times = isMany ? `, drawn ${rest.reduce((sum, [, n]) => sum + n, 0)}×` : "";
-    this.others.textContent = `${OTHERS}: ${digits(predicted)} predicted, ${digits(others)} sampled from${times}${signs && `; ${signs}`}`;
+    this.others.textContent = `${OTHERS}: ${share(predicted)} predicted, ${share(others)} sampled from${times}${signs && `; ${signs}`}`;
     this.append.disabled = !this.canPut || this.#drawn === null;
     this.#sayDrawn(labels);
   }
@@ -195,9 +201,9 @@ export class Distribution {
       ),
     ]);
     steps.forEach(({ count, mass }, i) => {
-      const [left, share] = this.table.tBodies[0].rows[i].querySelectorAll("td");
+      const [left, kept] = this.table.tBodies[0].rows[i].querySelectorAll("td");
       left.textContent = count.toLocaleString("en");
-      share.textContent = digits(mass);
+      kept.textContent = share(mass);
     });
   }
 
@@ -280,9 +286,9 @@ export class Distribution {
 
 /** The scale of the bars: the same for every distribution, so that they stand still. */
 function axis() {
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
-    const tick = html("span", null, String(share));
-    tick.style.left = `${100 * share}%`;
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((at) => {
+    const tick = html("span", null, share(at, 0));
+    tick.style.left = `${100 * at}%`;
     return tick;
   });
   return html("div", { class: "hl-dist-axis", "aria-hidden": "true" }, html("div", null, ticks));

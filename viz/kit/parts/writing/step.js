@@ -1,6 +1,6 @@
 // One new token in words: how it was drawn, and what was attended to.
 
-import { digits, html } from "../../dom.js";
+import { digits, html, share } from "../../dom.js";
 import { lookWhileWriting } from "../../looks.js";
 import { argmax } from "../../measures.js";
 
@@ -43,7 +43,7 @@ export function stepInWords(data, at, { averaged, weights }) {
   return [
     `Token ${at + 1} of ${steps.length}: `,
     html("bdi", null, labels[n_prompt + at]),
-    `, ${step.put ? "put here; it is drawn" : "drawn"} with probability ${digits(step.prob)} (rank ${step.rank + 1}; p = ${digits(step.before)} before the filters). ${who} most to `,
+    `, ${step.put ? "put here; it is drawn" : "drawn"} with probability ${share(step.prob)} (rank ${step.rank + 1}; ${share(step.before)} by the model). ${who} most to `,
     html("bdi", null, labels[step.n_dropped + best]),
     ` (${digits(weights[best], 3)}). Shade: attention from the previous position${dropped}.${mark ? ` ◆ ${mark}.` : ""}`,
   ];
@@ -58,7 +58,7 @@ export function stepInWords(data, at, { averaged, weights }) {
 export function beforeAnyStep({ given }, chosen) {
   const p = given[chosen ?? -1] ?? NaN;
   const words = "Press Start: the model continues your text, one token at a time.";
-  return Number.isNaN(p) ? words : `Predicted with ${digits(p)}.`;
+  return Number.isNaN(p) ? words : `Predicted with ${share(p)}.`;
 }
 
 /**
@@ -78,7 +78,7 @@ export function lookOf(data, i, step, colorOf) {
 function shadeOf({ n_prompt, given }, i, step, colorOf) {
   if (!step) {
     const p = given[i] ?? NaN; // none for the first, nor for new ones
-    return Number.isNaN(p) ? {} : { title: `predicted with ${digits(p)}` };
+    return Number.isNaN(p) ? {} : { title: `predicted with ${share(p)}` };
   }
   if (i < step.n_dropped) return { is: { dropped: true }, title: "dropped from the context" };
   if (i >= n_prompt + step.at) return {};

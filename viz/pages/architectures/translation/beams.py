@@ -18,8 +18,8 @@ def section(view: View, written: Written) -> inspector.Tables:
     layout.section(
         "Beam search",
         "Several German texts grow side by side; the one with the best score wins.",
-        "Filled: kept; open: pruned. The score is the log probability of what was written, divided "
-        f"by ((5 + n)/6)^α (GNMT’s; transformers has n^α) with α = {LENGTH_PENALTY:g}.",
+        "Filled: kept; open: removed. The score is the log probability of what was written, "
+        f"divided by ((5 + n)/6)^α (GNMT’s; transformers has n^α) with α = {LENGTH_PENALTY:g}.",
     )
     nodes, winner = nodes_of(written.beams, runs.vocabulary(view.handle)), winner_of(written.beams)
     n_steps = len(written.beams)

@@ -210,4 +210,4 @@ def test_an_echo_does_not_take_the_word_of_what_is_missing_away(gallery: Gallery
 def test_a_masked_weight_is_said_to_be_masked(gallery: Gallery) -> None:
     opened(gallery, attention="target.attn", view="summary", over="layer")
     gallery.point_at("view.maps.0.heatMap", 0, 4)
-    gallery.wait_for_function("instrument.said.endsWith(': masked: it comes later')")
+    gallery.wait_for_function("instrument.said.endsWith(': masked: this word comes later')")
