@@ -69,9 +69,7 @@ def open_view(
         # Before the run: beside a model that cannot be used, another one can be chosen.
         handle = models.pickers(shown.name)
         meanwhile(handle.spelled)
-        # Seconds, where weights are large or dequantised.
-        with where, st.spinner("Opening the model…"):
-            input_kind = runs.opened(handle).input_kind
+        input_kind = runs.opened(handle).input_kind
         typed_in = typed.given if input_kind == "text" else ""
         asked = Asked(partial(kind.run, handle, typed_in, page.title))
         run = asked.answer
