@@ -10,6 +10,7 @@ from functools import partial
 from urllib.parse import parse_qsl
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from viz import runs
 from viz.frame import (
@@ -26,16 +27,14 @@ from viz.frame import (
     second,
     state,
     tours,
-    words,
 )
 from viz.frame.notices import guarded
 from viz.frame.page import Page
 from viz.frame.settings import PAGE, PRESENT, SCENE, SETTINGS
-from viz.frame.shipped import called
 from viz.frame.view import View
+from viz.frame.waiting import Waiting
 from viz.runs.checking import figures_first
 
-DRAWN = "page-and-model-that-were-drawn"
 # Where addresses of before lead today, by title and scene; "" is the first scene and any other.
 MOVED: Mapping[str, Mapping[str, str]] = {
     "Order": {
@@ -92,30 +91,24 @@ def _follow_moved() -> None:
 def _draw(page: Page, pages: Sequence[Page]) -> None:
     title = page.title
     with figures_first():
-        above = bar.place()
+        above, body = bar.place(), st.container(key="page")
         with above:
             presenting.show()
             opening.show()
-        with above, st.container(key="working"):
-            working = st.empty()
             if not page.has_bar:
                 st.html(bar.NONE)
-
-        def meanwhile(model: str) -> None:
-            """What stands there is of another page or model until the new one is drawn."""
-            if st.session_state.get(DRAWN, (title, model)) != (title, model):
-                working.html(words.working_out(f"Working out {title} of {called(model)}…"))
-
         # Its arrow keys want the keyboard, and a presenter's.
         is_on_tour = tours.show(above, title, in_scenes=page.has_scenes)
         has_caret = page.takes_caret and not is_on_tour and not state.value(PRESENT)
-        view = bar.open_view(above, page, meanwhile=meanwhile, has_caret=has_caret)
-        second.let_go(view)
-        st.session_state[address.RUN] = view.run.key
-        badge = bar.show_map(above, view, page, pages)
-        failed = _figures(page, view)
-        st.session_state[DRAWN] = title, view.handle.spelled
-        working.empty()
+        with body:
+            waiting = Waiting(title)
+        with waiting.until_drawn():
+            with body:
+                view = bar.open_view(above, page, meanwhile=waiting.begin, has_caret=has_caret)
+            second.let_go(view)
+            st.session_state[address.RUN] = view.run.key
+            badge = bar.show_map(above, view, page, pages)
+            failed = _figures(page, view, body)
     inspector.show_parts(title, view, is_of_run=page.has_bar)
     more = () if failed else page.checks(view)
     inspector.finish(bar.show_badge(badge, view, more))
@@ -128,14 +121,13 @@ def _instead() -> None:
     opening.show(models.stop_chosen, is_alone=True)
 
 
-def _figures(page: Page, view: View) -> Exception | None:
+def _figures(page: Page, view: View, body: DeltaGenerator) -> Exception | None:
     """All that the page itself draws; what it could not draw is given back."""
     if not page.has_scenes:
         state.leave_out(SCENE)
-    above_panel = st.container(key="page")
-    inspector.place(above_panel, opens=page.opens_inspector)
+    inspector.place(body, opens=page.opens_inspector)
     try:
-        with above_panel:
+        with body:
             layout.heading(page, view)
             if page.render:
                 page.render(view)

@@ -13,7 +13,8 @@ class Word(NamedTuple):
 
 
 class Link(NamedTuple):
-    """Our own words, which lead to this page with other settings, by their names."""
+    """Our own words, which lead to this page with other settings, by their names, or to another:
+    then the page is one of them."""
 
     text: str
     settings: Mapping[str, str]
@@ -37,6 +38,9 @@ def _html(piece: Piece) -> str:
     if isinstance(piece, Word):
         return f'<bdi translate="no">{html.escape(piece.text)}</bdi>'
     if isinstance(piece, Link):
-        changes = html.escape(urlencode(piece.settings))
-        return f'<a href="?{changes}" data-with="{changes}">{html.escape(piece.text)}</a>'
+        settings = dict(piece.settings)
+        address = html.escape(urlencode(settings))
+        page = f' data-page="{html.escape(settings.pop("page"))}"' if "page" in settings else ""
+        changes = html.escape(urlencode(settings))
+        return f'<a href="?{address}"{page} data-with="{changes}">{html.escape(piece.text)}</a>'
     return html.escape(piece)

@@ -20,9 +20,10 @@ def notice(text: Said, kind: str = "note") -> None:
     st.html(f'<p class="hl-{kind}" role="{role}">{inside}</p>')
 
 
-def working_out(what: str) -> str:
-    """A line over the page, which fades what stands there as long as it is not drawn again."""
-    return f'<p class="hl-working" role="status">{html.escape(what)}</p>'
+def working_out(what: str, *, is_other: bool) -> str:
+    """A line over the page; where what stands there is of another one, it is pale meanwhile."""
+    other = " hl-other" * is_other
+    return f'<p class="hl-working{other}" role="status">{html.escape(what)}</p>'
 
 
 def paragraph(text: Said) -> None:

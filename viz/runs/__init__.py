@@ -45,6 +45,7 @@ from model.verify.independent import ALLOWED, log_probability
 from model.verify.texts import NO_WORDS, check_text, texts_of
 from viz.runs.checking import Checks, begin
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 FIRST_MODEL = "stories"
 LONG = 256  # tokens
@@ -187,8 +188,9 @@ def handle_of(name: str, device: str) -> ModelHandle:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_NAME)
+@under_way("Opening the model")
 def opened(handle: ModelHandle) -> OpenModel:
-    """The model of a handle, opened once for all sessions."""
+    """The model of a handle, opened once for all sessions: seconds, where weights are large."""
     model = table.open_model(handle)
     if "weights" not in model.offers:  # ours are in no cycles, and few objects
         look_at_new_objects_alone()
@@ -244,7 +246,8 @@ def run(handle: ModelHandle, given: Typed) -> Run:
 def run_ids(handle: ModelHandle, ids: tuple[int, ...], roles: tuple[str, ...]) -> Run:
     """Capture and check a text by its ids; of a chat, who wrote each."""
     loaded = runnable(handle)
-    trace = loaded.captured(([*ids], loaded.tokenizer.token_strings(ids)))
+    with under_way(f"Running the model on {len(ids):,} tokens"):
+        trace = loaded.captured(([*ids], loaded.tokenizer.token_strings(ids)))
     trace = replace(trace, streams=(replace(trace.main, roles=roles),))
     return Run(trace, begin(trace, loaded.check), loaded.offers | trace.offers)
 
@@ -264,7 +267,8 @@ def run_translation(handle: ModelHandle, source: str, target: tuple[int, ...]) -
 
 def _run(handle: ModelHandle, given: Given) -> Run:
     loaded = opened(handle)
-    trace, n_cut, reads = _traced(handle, given)
+    with under_way(f"Running the model on {_size_of(handle, given)}"):
+        trace, n_cut, reads = _traced(handle, given)
     offers = loaded.offers | trace.offers
 
     def check(trace: Trace) -> tuple[Check, ...]:
@@ -277,6 +281,15 @@ def _run(handle: ModelHandle, given: Given) -> Run:
         return (*loaded.check(trace), said)
 
     return Run(trace, begin(trace, check), offers, n_cut=n_cut, reads=reads)
+
+
+def _size_of(handle: ModelHandle, given: Given) -> str:
+    """How much an input is; of a text the tokens that are run."""
+    if "decoder" not in opened(handle).offers or not isinstance(given, Typed):
+        return "this input"
+    loaded = runnable(handle)
+    n = min(len(loaded.tokenizer.encode(given)), loaded.model.config.max_seq_len)
+    return f"{n:,} tokens"
 
 
 def _traced(handle: ModelHandle, given: Given) -> Traced:
@@ -313,6 +326,7 @@ def lens(handle: ModelHandle, given: Typed, wanted: Iterable[int]) -> LogitLens:
 
 
 @kept
+@under_way("Decoding what every layer says")
 def _lens(handle: ModelHandle, given: Typed, positions: tuple[int, ...] | None) -> LogitLens:
     return logit_lens(run(handle, given).trace, decoder(handle), LEADING, positions)
 
@@ -328,6 +342,7 @@ def _predicted(key: str, _trace: Trace) -> np.ndarray:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
+@under_way("Reading the vocabulary")
 def vocabulary(handle: ModelHandle) -> list[str]:
     """What each id stands for, by id."""
     own = tokenizer(handle)
@@ -335,6 +350,7 @@ def vocabulary(handle: ModelHandle) -> list[str]:
 
 
 @kept
+@under_way("Searching with beams")
 def beams(
     handle: ModelHandle, ids: tuple[int, ...], width: int, n_tokens: int, length_penalty: float
 ) -> tuple[BeamStep, ...]:
@@ -363,6 +379,7 @@ def check_beam(handle: ModelHandle, ids: tuple[int, ...], name: str, candidate: 
 
 
 @kept
+@under_way("Running the tokens through a cache")
 def cache_run(handle: ModelHandle, ids: tuple[int, ...], n_prefill: int) -> CacheRun:
     """Run ids through a cache, the first `n_prefill` at once and then one per step."""
     return run_through_cache(decoder(handle), ids, n_prefill)

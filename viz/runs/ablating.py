@@ -44,6 +44,7 @@ from viz.runs import Run
 from viz.runs import heads as heads_of
 from viz.runs.checking import begin
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 AT_ONCE = 384  # tokens of a piece of work: nobody waits longer than for one
 
@@ -59,6 +60,7 @@ def sizes(handle: ModelHandle, trace: Trace) -> dict[str, tuple[int, ...]]:
 
 
 @kept
+@under_way("Keeping what every part of the model gives")
 def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[str, Tensor]:
     """What edits may put back, of one run; `key` is the run's."""
     names = KEPT if has_arrows else KEPT - {"pattern"}  # patterns are large
@@ -66,6 +68,7 @@ def values(handle: ModelHandle, _run: Run, key: str, has_arrows: bool) -> dict[s
 
 
 @kept
+@under_way("Running the model with parts off")
 def without(
     handle: ModelHandle,
     _run: Run,
@@ -177,6 +180,7 @@ class Ranking:
         return dict(zip(self.parts, self.filling.values.tolist(), strict=True))
 
 
+@under_way("Estimating what each part costs")
 def ranking(
     handle: ModelHandle, run: Run, parts: Sequence[Part], targets: Targets, whole: float
 ) -> Ranking:

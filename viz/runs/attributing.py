@@ -9,9 +9,11 @@ from model.trace import Site
 from viz import runs
 from viz.runs import Run, embedding
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 
 @kept
+@under_way("Adding up what each part gives to the answer")
 def attribution(
     handle: ModelHandle, _run: Run, key: str, position: int, token: int, against: int | None
 ) -> Attribution:

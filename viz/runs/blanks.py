@@ -12,6 +12,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.runs.checking import begin
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 MOST_IN_TURN = 32  # tokens that are hidden one at a time: each is a pass over the whole text
 
@@ -37,6 +38,7 @@ def tokens_of(handle: ModelHandle, text: str) -> tuple[str, ...]:
 
 
 @kept
+@under_way("Running the model on the hidden words")
 def run_blanked(
     handle: ModelHandle, text: str, blanks: tuple[int, ...], is_causal: bool = False
 ) -> runs.Run:
@@ -54,6 +56,7 @@ def run_blanked(
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
+@under_way("Hiding each word in turn")
 def in_turn(handle: ModelHandle, text: str, is_causal: bool = False) -> InTurn:
     """What is predicted of each of the first tokens, itself hidden and all others given."""
     ids, hiding = ids_of(handle, text), runs.tokenizer(handle).id_of(MASK)

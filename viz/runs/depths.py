@@ -11,6 +11,7 @@ from model.device import one_thread
 from model.sources.handle import ModelHandle
 from model.work import Work
 from viz import runs
+from viz.runs.under_way import under_way
 
 
 @dataclass(eq=False)
@@ -53,6 +54,7 @@ def measuring(seed: int) -> Measuring:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
+@under_way("Measuring the gradient layer by layer")
 def own(handle: ModelHandle, ids: tuple[int, ...]) -> np.ndarray:
     """The gradient of the loss of a text by layer, (L + 1,)."""
     with one_thread():

@@ -15,6 +15,7 @@ from model.given import Input, as_given
 from model.sources.handle import ModelHandle
 from model.work import Work
 from viz import runs
+from viz.runs.under_way import under_way
 
 MOST_TOKENS = 64  # up to which each token is removed, and its flow worked out
 
@@ -62,6 +63,7 @@ class Explaining(Work):
         return next(self.stream, self) is not self
 
 
+@under_way("Running the model, and back for gradients")
 def explain(
     handle: ModelHandle, given: Input, metric: Metric, group: str, query: int
 ) -> Explaining:

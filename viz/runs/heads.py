@@ -20,6 +20,7 @@ from model.trace import Site, Trace
 from model.work import Work
 from viz import runs
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 
 def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Measures]:
@@ -28,6 +29,7 @@ def on_this_input(handle: ModelHandle, run: runs.Run) -> dict[str, Measures]:
 
 
 @kept
+@under_way("Measuring every head on this input")
 def _on_this_input(handle: ModelHandle, key: str, _trace: Trace) -> dict[str, Measures]:
     return on_input(runs.runnable(handle), _trace)
 
@@ -41,6 +43,7 @@ class OnRepeats(NamedTuple):
 
 
 @kept
+@under_way("Measuring every head on random tokens said twice")
 def on_random_repeats(handle: ModelHandle) -> OnRepeats:
     """All measures of all heads on random repeats; ValueError where a model cannot run them."""
     loaded = runs.runnable(handle)
@@ -116,6 +119,7 @@ def _text_file(place: str) -> Path:
 
 
 @kept
+@under_way("Working out the copying score of every head")
 def of_weights(handle: ModelHandle) -> Measures:
     """The copying score, which needs no input; empty for a model that has none."""
     return of_model(runs.runnable(handle).model)

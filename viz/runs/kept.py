@@ -54,6 +54,11 @@ class Kept:
             except CancelledError:  # whoever worked it out was stopped
                 continue
 
+    def has(self, asked: Hashable) -> bool:
+        """Whether the answer is there."""
+        with self._lock:
+            return asked in self._answers
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
@@ -114,6 +119,11 @@ def kept(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
         return cast("Answer", KEPT.answer((function, given), lambda: function(*args, **kwargs)))
 
     return ask
+
+
+def is_kept(ask: Callable[..., object], *given: Hashable) -> bool:
+    """Whether the answer of such a function to these arguments, in their order, is there."""
+    return KEPT.has((vars(ask)["__wrapped__"], given))
 
 
 def held(part: Part) -> Part:

@@ -9,6 +9,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.runs.checking import begin
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 
 def masked(
@@ -19,6 +20,7 @@ def masked(
 
 
 @kept
+@under_way("Running the model with another mask")
 def _masked(handle: ModelHandle, ids: tuple[int, ...], mask: bytes, n_pads: int) -> runs.Run:
     model = runs.decoder(handle)
     cells = np.frombuffer(mask, dtype=bool).reshape(len(ids), len(ids))
@@ -44,6 +46,7 @@ def change_of_the_past(
 
 
 @kept
+@under_way("Running the padded sentences")
 def padded(handle: ModelHandle, sentences: Sentences, left: bool, is_masked: bool) -> Padded:
     """Run two sentences as one batch, the padding hidden by a padding mask or in plain sight.
 

@@ -15,11 +15,13 @@ from model.given import Ids, Input, Typed, as_given
 from model.memory import give_back_freed_memory
 from model.sources.handle import ModelHandle
 from viz import runs
+from viz.runs.under_way import under_way
 
 Answer = TypeVar("Answer")
 MOST_ALIKE = 50  # tokens
 
 
+@under_way("Running both inputs, and back for gradients")
 def answered(handle: ModelHandle, question: Question, begin: Callable[[Pair], Answer]) -> Answer:
     """What is begun of a question: both runs and one backward pass; the rest is left to it.
 
@@ -39,6 +41,7 @@ def ids_of(handle: ModelHandle, given: Typed) -> Ids:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
+@under_way("Running the model on the second input")
 def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
     """What an input is predicted to be at a position, (V,)."""
     model = runs.runnable(handle).model
@@ -47,6 +50,7 @@ def logits_of(handle: ModelHandle, given: Input, position: int) -> np.ndarray:
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
+@under_way("Comparing the embeddings of all tokens")
 def alike(handle: ModelHandle, token: int) -> tuple[int, ...]:
     """The tokens whose embeddings have the largest cosine with that of one, the nearest first."""
     table = runs.runnable(handle).model.token_table

@@ -15,6 +15,7 @@ from model.trace import Trace
 from viz import runs
 from viz.kit.parts.digit_pad import SPLIT, answer_arrays
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 
 def model_of(handle: ModelHandle) -> VisionTransformer:
@@ -78,18 +79,21 @@ def answers(handle: ModelHandle) -> Answers:
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
+@under_way("Running the model on the pictures")
 def answered(handle: ModelHandle, pictures: np.ndarray) -> np.ndarray:
     """The class a model gives each picture of bytes (N, S, S), (N,)."""
     return patches.logits_of(model_of(handle), pictures / 255).argmax(axis=-1)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
+@under_way("Running the picture without each patch")
 def without_each(handle: ModelHandle, pixels: bytes) -> np.ndarray:
     """Logits where one patch after the other is masked, (P, C)."""
     return patches.logits_without_each(model_of(handle), _picture(pixels))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
+@under_way("Running the picture with its patches exchanged")
 def shuffled(handle: ModelHandle, pixels: bytes, order: tuple[int, ...]) -> np.ndarray:
     """Logits of a picture whose patches stand in another order, (C,)."""
     other = patches.shuffled(_picture(pixels), config_of(handle).patch_size, order)

@@ -18,6 +18,7 @@ from model.training.evaluation import Evaluation, read_scores
 from model.verify.check import Check
 from viz import runs
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 SCHEMES = POSITION_NAMES
 Family = Mapping[str, ModelHandle]  # the checkpoints made to be compared, by scheme
@@ -111,6 +112,7 @@ def before_rotation(handle: ModelHandle, given: Typed, layer: int) -> BeforeRota
 
 
 @kept
+@under_way("Running the tokens in another order")
 def in_two_orders(
     handle: ModelHandle, given: Typed, places: Sequence[int], is_masked: bool
 ) -> tuple[np.ndarray, np.ndarray]:

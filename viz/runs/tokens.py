@@ -14,15 +14,18 @@ from model.verify.check import Check
 from model.verify.tokens import check_forest
 from viz import runs
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 
 @kept
+@under_way("Reading the merges")
 def merges(handle: ModelHandle) -> Merges | None:
     """The merges of a model's tokenizer; None where it has none."""
     return runs.tokenizer(handle).merges()
 
 
 @kept
+@under_way("Merging the letters of the text")
 def forest(handle: ModelHandle, given: Typed, n_tokens: int) -> tuple[PreToken, ...]:
     """How the first tokens of what is given are made, by pre-token."""
     return merge_forest(runs.tokenizer(handle), merges(handle), given, n_tokens)

@@ -26,6 +26,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.labels import words_of
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 Picked = Callable[[np.ndarray], np.ndarray]  # of patterns (L, H, Tq, Tk), one (Tq, Tk)
 Example = tuple[str, str, tuple[Link, ...]]  # a source, its target, links made by hand
@@ -57,6 +58,7 @@ def written(handle: ModelHandle, text: str, way: Way, begun: tuple[int, ...] = (
 
 
 @kept
+@under_way("Translating")
 def written_of(
     handle: ModelHandle, source: tuple[int, ...], way: Way, begun: tuple[int, ...] = ()
 ) -> Written:
@@ -79,6 +81,7 @@ class Aligned:
 
 
 @kept
+@under_way("Aligning the words of both sentences")
 def aligned(handle: ModelHandle, source: str, target: str) -> Aligned:
     """Cross-attention of a source and a target that is fed in."""
     tokenizer, model = runs.tokenizer(handle), translator(handle)
@@ -112,6 +115,7 @@ def agreement_of(
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
+@under_way("Measuring the errors of every head")
 def error_rates(
     handle: ModelHandle, examples: tuple[Example, ...], *, is_input: bool
 ) -> np.ndarray:

@@ -12,10 +12,12 @@ from model.trace import Site, Trace
 from viz import runs
 from viz.runs import Run
 from viz.runs.kept import kept
+from viz.runs.under_way import under_way
 
 SOON = 0.4  # seconds in which a small model's words are read: then nobody sees a bar
 
 
+@under_way("Working out why the head looks there")
 def telling(
     handle: ModelHandle, run: Run, site: Site, head: int, query: int, key: int, other: int | None
 ) -> Telling:
@@ -30,6 +32,7 @@ def telling(
     return work
 
 
+@under_way("Counting where heads look")
 def rules(handle: ModelHandle, group: str, traces: Sequence[Callable[[], Trace]]) -> Rules:
     """The looks of all heads of a group, to be counted; of a deep model once somebody asks.
 

@@ -248,14 +248,19 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
 ) -> None:
     """Old numbers stood under the new heading; a text that is typed leaves them as they are."""
     said = []
-    monkeypatch.setattr(words, "working_out", lambda what: said.append(what) or "")
+    monkeypatch.setattr(
+        words, "working_out", lambda what, is_other: said.append((what, is_other)) or ""
+    )
     app = open_page("Masks", sentence=TOM)
-    app = chosen(app, sentence="a cat")
-    assert said == []
+    assert said[0] == (f"Working out Masks of {called(FIRST_MODEL)}…", True)
+    said.clear()
+    app = chosen(app, sentence="a cat sat")
+    assert said[0] == ("Running the model on 3 tokens…", False)
     go(app, "Kernels")
-    assert said == [f"Working out Kernels of {called(FIRST_MODEL)}…"]
+    assert said[1] == (f"Working out Kernels of {called(FIRST_MODEL)}…", True)
+    said.clear()
     chosen(app, model="positions-rope")
-    assert said[1:] == ["Working out Kernels of Story writer, RoPE…"]
+    assert said[0] == ("Working out Kernels of Story writer, RoPE…", True)
 
 
 def test_search_knows_every_page_every_step_and_terms_that_lead_somewhere(

@@ -12,7 +12,7 @@ from viz.frame.said import Piece, Said, Word
 from viz.frame.view import View
 from viz.labels import token_labels, visible
 from viz.pages.experiments.ablation.shared import name_of
-from viz.runs import ablating, whys
+from viz.runs import ablating, heads, whys
 from viz.runs.kept import kept
 
 SHORT = 24  # tokens whose words are read in a moment
@@ -45,14 +45,28 @@ def _induction(view: View) -> Highlight | None:
     edge, role = copy.edge, copy.role
     probability = probability_of(run, edge.query, int(run.trace.ids[edge.key]))
     said = [
-        f"On average {digits(role.value, 2)} of its weight lies on what followed the same "
-        f"token before. At {copy.n_predicted} of {role.n_queries} repeats the model predicts "
+        f"On average here, on what followed the same token before{_on_random(view, edge)}. "
+        f"At {copy.n_predicted} of {role.n_queries} repeats the model predicts "
         "that token next: from ",
         *(*_token(view, edge.query), " to ", *_token(view, edge.key)),
         f" with weight {digits(edge.value, 2)}, {share(probability)} by the model."
         f"{_rule(view, edge)}",
     ]
-    return f"{_name(view, edge)} attends after copies (induction)", said, _cell(view, edge)
+    title = f"{_name(view, edge)} puts {digits(role.value, 2)} of its weight after earlier copies"
+    return title, said, _cell(view, edge)
+
+
+def _on_random(view: View, edge: Edge) -> str:
+    """How much of it that is where only induction leads there, as far as that is stored."""
+    try:
+        survey = heads.survey(view.handle)
+    except ValueError:
+        return ""  # the page Heads says why
+    prefix = None if survey is None else survey.measured(edge.site.group).get("prefix")
+    if prefix is None:
+        return ""
+    on_random = float(prefix.values[edge.site.layer, edge.head])
+    return f", and {digits(on_random, 2)} of it on random tokens said twice"
 
 
 def _settled(view: View) -> Highlight | None:

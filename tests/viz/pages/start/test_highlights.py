@@ -11,6 +11,7 @@ from model.analysis.circuits import value_norms
 from model.analysis.findings import heaviest_arrow
 from model.analysis.why.reasons import reasons
 from model.analysis.why.rule import counted
+from model.survey.stored import read_survey
 from model.trace import Site
 from tests.viz.apps import TOM, faultless, lines, open_page, tables_shown
 from tests.viz.builders import stories, stories_trace
@@ -39,7 +40,7 @@ def found(app: AppTest) -> list[tuple[str, str, dict[str, str]]]:
 @pytest.mark.parametrize(
     ("query", "titles"),
     [
-        ({"sentence": TOM}, ["attends after copies", "carries most", "comes about"]),
+        ({"sentence": TOM}, ["after earlier copies", "carries most", "comes about"]),
         ({"sentence": "A"}, ["is there"]),
         ({"model": "positions-rope", "sentence": "I saw it"}, ["carries most", "comes about"]),
     ],
@@ -91,8 +92,12 @@ def test_home_attention_heads_and_examples_name_one_head_with_one_number(
     title, said, _ = found(open_page("Home", sentence=sentence))[0]
     (group,) = attention_part(stories_trace(sentence)).spec["groups"]
     role, value, n_queries = group["roles"][layer][number]
-    assert (role, title) == ("induction", f"L{layer} H{number} attends after copies (induction)")
-    assert f"average {value:.2f} of its weight" in said
+    own = f"L{layer} H{number} puts {value:.2f} of its weight after earlier copies"
+    assert (role, title) == ("induction", own)
+    survey = read_survey(stories().folder)
+    assert survey is not None
+    prefix = survey.measured("decoder.attn")["prefix"].values[layer, number]
+    assert f"and {digits(prefix, 2)} of it on random tokens said twice" in said
     assert f"of {n_queries} repeats" in said
     counts = tables_shown(open_page("Heads", sentence=sentence, measured_on="sentence"))[-1]
     named = f"L{layer}\u00a0H{number} {value:.2f}"

@@ -11,9 +11,6 @@ from viz.formulas import Formula
 from viz.frame import controls, folder, gradual, inspector, layout, memory, settings, state, words
 from viz.frame.page import Page
 from viz.frame.view import View
-from viz.kit.parts.attention import STATE, attention_part
-from viz.kit.wire import Settings
-from viz.live import component
 from viz.pages.look_inside.heads import counts, strongest, table
 from viz.pages.look_inside.heads.reading import (
     REPEATS,
@@ -22,14 +19,16 @@ from viz.pages.look_inside.heads.reading import (
     TEXT,
     NoSurvey,
     Reading,
+    is_copying_kept,
+    of_input,
     of_repeats,
     of_text,
-    readings,
+    surveyed,
+    with_copying,
 )
 from viz.runs import heads, whys
 
-PATH, SURVEYING, MAPS, RULES = "text-path", "surveying", "maps", "rules"  # of this visitor
-HEAD = ("attention", "layer", "head", "cell")  # what of a head is in the address
+PATH, SURVEYING, RULES = "text-path", "surveying", "rules"  # of this visitor
 FIRST_AXES = {  # before a person chooses, the first of these that there is
     "across": ("distance", "largest"),
     "up": ("copying", "kept", "moved"),
@@ -39,31 +38,34 @@ ON_REPEATS = {"across": ("previous",), "up": ("induction",), "colour_by": ("copy
 
 
 def render(view: View) -> None:
-    """Draw the page."""
+    """Draw the page: the table first, without the copying score as long as it is worked out."""
     with layout.beside_heading():
         chosen = _measured_on(view)
     reading = (_of_text(view) if chosen == TEXT else None) or _reading(view, chosen)
+    top = table.places()
+    if "copying" not in reading.measures:
+        if not is_copying_kept(view):
+            table.draw_first(top, view, reading)
+        reading = with_copying(view, reading)
     names = [name for name in MEASURES if reading.has(name)]
     if not names:
         words.notice("A token alone has nothing to choose from: no head can be measured on it.")
-        return _maps(view)
+        return
     firsts = ON_REPEATS if chosen == REPEATS else FIRST_AXES
     axes, rules = _axes(names, firsts), _rules(view, reading)
+    table.draw(top, view, reading, axes, rules)
     left, right = layout.two_up("heads")
     with left:
         _scatter(view, reading, axes)
     with right:
-        words.caption(reading.about)
         strongest.draw(view, reading, axes, rules)
-    _maps(view)
-    table.draw(view, reading, axes, rules)
     counts.draw(reading)
-    return _inspect(view, reading, axes, rules)
+    _inspect(view, reading, axes, rules)
 
 
 def _measured_on(view: View) -> str:
     """What the numbers are of, as a person chose; where no survey is stored, this input."""
-    usual = SENTENCE if isinstance(readings(view)[1], NoSurvey) else SURVEY
+    usual = SENTENCE if isinstance(surveyed(view), NoSurvey) else SURVEY
     is_text = "text" in view.offers and len(view.run.trace.streams) == 1
     made = (REPEATS,) if "decoder" in view.offers else ()
     own = (TEXT,) if is_text and folder.is_local() else ()
@@ -98,14 +100,12 @@ def _reading(view: View, chosen: str) -> Reading:
     """The numbers of what was chosen; of the survey where that cannot be read, this input's."""
     if chosen == REPEATS:
         return of_repeats(view)
-    on_sentence, surveyed = readings(view)
-    if chosen == SENTENCE:
-        return on_sentence
-    if isinstance(surveyed, Reading):
-        return surveyed
+    found = of_input(view) if chosen == SENTENCE else surveyed(view)
+    if isinstance(found, Reading):
+        return found
     if chosen == SURVEY:
-        words.notice(surveyed)
-    return on_sentence
+        words.notice(found)
+    return of_input(view)
 
 
 def _rules(view: View, reading: Reading) -> Rules | str:
@@ -150,25 +150,6 @@ def _scatter(view: View, reading: Reading, axes: tuple[str, str, str]) -> None:
     layout.show_chart(chart, key="heads", on_pick=look_at)
 
 
-def _maps(view: View) -> None:
-    """All heads on this sentence, and the one whose point was clicked."""
-    cell = settings.CELL.given(limits=view.pattern.shape)
-    state.only_for(view.given, cell)
-    chosen = memory.choices(MAPS, dict(STATE)) | {
-        "attention": view.attention,
-        "layer": view.layer,
-        "head": view.head,
-        cell.name: state.value(cell),
-    }
-    part = attention_part(view.run.trace, view.run.key, view.model, chosen)
-
-    def take_over(changes: Settings) -> None:
-        state.take_over({name: changes[name] for name in HEAD if name in changes})
-        memory.keep_choices(MAPS, {name: changes[name] for name in STATE if name in changes})
-
-    component.show(part, key=MAPS, on_change=take_over)
-
-
 def _inspect(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str) -> None:
     for name in dict.fromkeys(axes):
         about = MEASURES[name]
@@ -176,14 +157,13 @@ def _inspect(view: View, reading: Reading, axes: tuple[str, str, str], rules: Ru
         inspector.note(f"{about.name}: {about.means}. I are the queries that have a choice.")
     inspector.source(*dict.fromkeys(MEASURES[name].source for name in axes))
     csv = {"Heads": lambda: table.csv(reading, rules), **inspector.pattern_table(view)}
-    whole = attention_part(view.run.trace, model=view.model)
-    inspector.export(view, csv, {"All heads": lambda: whole.page().encode()})
+    inspector.export(view, csv)
 
 
 PAGE = Page(
     "Heads",
     ":material/hub:",
-    "What does each head do? Every point is a head: click one.",
+    "What does each head do? Sort by a measure; a head leads to its map.",
     "Each head is measured on this input, on many others that the model was not trained on, or "
     "on random tokens said twice. A head gets the words that its numbers support; it is never "
     "named by hand. The axes and the colour can be any of the measures; the inspector has their "

@@ -55,7 +55,7 @@ def draw(reading: Reading) -> None:
 
 
 def _clearest(reading: Reading, trait: Trait, heads: list[int]) -> str:
-    named = (f"{reading.names[i]} {reading.number(trait.measure, i, 2)}" for i in heads[:NAMED])
+    named = (f"{reading.names[i]} {reading.number(trait.measure, i)}" for i in heads[:NAMED])
     return ", ".join(named) or "none"
 
 

@@ -1,7 +1,7 @@
 """What the page Heads reads its numbers from: a run, or the stored survey."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from model.trace import Trace
 from viz.digits import digits, or_none
 from viz.frame.view import View
 from viz.runs import heads, runnable, whys
+from viz.runs.kept import is_kept
 
 SURVEY, SENTENCE, REPEATS, TEXT = "survey", "sentence", "repeats", "text"
 NO_ROLE = "no single role"
@@ -67,9 +68,10 @@ class Reading:
         """A measure of all heads in one row, (L·H,)."""
         return self.measures[name].values.ravel()
 
-    def number(self, name: str, head: int, places: int = 3) -> str:
-        """One value as it is printed; a dash where there is none."""
-        return or_none(float(self.values(name)[head]), places)
+    def number(self, name: str, head: int) -> str:
+        """One value in three digits, as 0.74, 4.04 or 35.4; a dash where there is none."""
+        value = float(self.values(name)[head])
+        return or_none(value, 2 - sum(abs(value) >= ten for ten in (10, 100)))
 
     def words(self, head: int) -> str:
         """All words of a head."""
@@ -97,14 +99,22 @@ class NoSurvey(str):
     """That there is none, and how to make one."""
 
 
-def readings(view: View) -> tuple[Reading, Reading | str]:
-    """The numbers of this sentence, and those of the survey or why there are none."""
-    group = view.attention
-    own = heads.on_this_input(view.handle, view.run)[group] | heads.of_weights(view.handle)
+def of_input(view: View) -> Reading:
+    """The numbers of this sentence; the copying score once it is there, see `with_copying`."""
+    own = heads.on_this_input(view.handle, view.run)[view.attention]
     n = len(view.run.trace.stream(view.group.queries))
     what = "picture" if view.run.trace.main.kind == "patches" else "sentence"
-    on_sentence = Reading(f"Measured on this {what}, {n} queries.", own, [], _of_input(view))
-    return on_sentence, _surveyed(view)
+    return Reading(f"Measured on this {what}, {n} queries.", own, [], _of_input(view))
+
+
+def is_copying_kept(view: View) -> bool:
+    """Whether the copying score of this model is there at once."""
+    return is_kept(heads.of_weights, view.handle)
+
+
+def with_copying(view: View, reading: Reading) -> Reading:
+    """The same with the copying score, which no input changes: seconds where it is not kept."""
+    return replace(reading, measures=reading.measures | heads.of_weights(view.handle))
 
 
 def _of_input(view: View) -> Corpus:
@@ -122,8 +132,7 @@ def of_repeats(view: View) -> Reading:
         "the earlier copy of its token is an induction head."
     )
     corpus = Corpus((view.handle, REPEATS), lambda: [lambda: trace], "these tokens")
-    own = measured[view.attention] | heads.of_weights(view.handle)
-    return Reading(about, own, [], corpus, "induction", given.text)
+    return Reading(about, measured[view.attention], [], corpus, "induction", given.text)
 
 
 def of_text(view: View, work: heads.Surveying) -> Reading:
@@ -133,7 +142,7 @@ def of_text(view: View, work: heads.Surveying) -> Reading:
         f"Measured on {first}{work.n_tokens:,} tokens of {one_line(work.name)}, {work.n_done} "
         f"window{'s' * (work.n_done != 1)} of at most {max(work.samples.lengths)}."
     )
-    own = work.measured(view.attention) | heads.of_weights(view.handle)
+    own = work.measured(view.attention)
     n = min(work.n_done, MOST_TEXTS)
 
     def traces() -> list[Callable[[], Trace]]:
@@ -143,7 +152,8 @@ def of_text(view: View, work: heads.Surveying) -> Reading:
     return Reading(about, own, [], Corpus(work, traces, said))
 
 
-def _surveyed(view: View) -> Reading | str:
+def surveyed(view: View) -> Reading | str:
+    """The numbers of the survey, or why there are none."""
     try:
         survey = heads.survey(view.handle)
     except ValueError as error:

@@ -1,11 +1,16 @@
 """All heads in a table, sorted and chosen by what they do, and all their measures as CSV."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis.measures import MEASURES, TRAITS, Trait
 from model.analysis.why.reasons import KINDS
 from model.analysis.why.rule import Counted, Rules
-from viz.frame import controls, layout, settings, state, tables, words
+from viz.frame import box, controls, layout, settings, state, tables, words
 from viz.frame.said import Link, Said
 from viz.frame.view import View
 from viz.labels import visible
@@ -16,42 +21,95 @@ UPWARD = "-"  # before the measure that is sorted by, the smallest first
 MOST_ROWS = 100
 
 
-def draw(view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str) -> None:
+class Places(NamedTuple):
+    """Where the rows of heads, the choice of them and what their numbers are of stand."""
+
+    rows: DeltaGenerator
+    choice: DeltaGenerator
+    about: DeltaGenerator
+
+
+def places() -> Places:
+    """Three places below each other, to be drawn in any order."""
+    with st.container(key="all-heads"):
+        rows = st.empty()
+    return Places(rows, layout.slim_row("heads-that"), st.container(key="about-heads"))
+
+
+def draw_first(where: Places, view: View, reading: Reading) -> None:
+    """Draw the numbers that are there while others are worked out."""
+    with where.about:
+        words.caption(reading.about)
+    known = _known(reading)
+    order = _order(reading, known)
+    heads = _sorted(reading, list(range(len(reading.names))), order)
+    _rows(where, view, reading, heads, [name for name in ALWAYS if name in known], order, "")
+
+
+def draw(
+    where: Places, view: View, reading: Reading, axes: tuple[str, str, str], rules: Rules | str
+) -> None:
     """Draw the words and measures of the heads that are wanted, in the order that is wanted."""
-    layout.section(
-        "All heads",
-        "Sort by a measure, choose the heads that do one thing; a head leads to itself above.",
-        "Weights are those of one kind of key: of what came right after earlier copies of the "
-        "token (induction), the previous token, earlier copies of it (duplicate token), the "
-        "first token. Beside these stand the measures chosen above. The export has all.",
+    with where.choice:
+        wanted = _wanted(reading)
+    known = _known(reading)
+    order = _order(reading, known)
+    columns = dict.fromkeys((*ALWAYS, *axes, order.removeprefix(UPWARD)))
+    found = _sorted(reading, wanted, order)
+    _rows(where, view, reading, found, [x for x in columns if x in known], order, rules)
+    with where.about:
+        _about(reading, known, len(found))
+
+
+def _known(reading: Reading) -> list[str]:
+    return [name for name in MEASURES if reading.has(name)]
+
+
+def _order(reading: Reading, known: Sequence[str]) -> str:
+    """The measure that is sorted by: what an input was made for, or the first that stands here."""
+    usual = reading.leads or next((name for name in ALWAYS if name in known), "")
+    options = ["", *known, *(UPWARD + name for name in known)]
+    return state.value(settings.SORTED_BY.given(options=options, default=usual))
+
+
+def _about(reading: Reading, known: Sequence[str], n_found: int) -> None:
+    """What the numbers are of, and what is not shown."""
+    words.caption(
+        f"{reading.about} Weights are those of one kind of key: of what came right after earlier "
+        "copies of the token, of the previous token, of earlier copies, of the first token. A "
+        "column’s head sorts by it, a row leads to its head on Attention; the export has all."
     )
-    known = [name for name in MEASURES if reading.has(name)]
     if "copying" not in known:
         words.caption(
             "No copying score: the way from tokens through a head to their logits is not known."
         )
-    options = ["", *known, *(UPWARD + name for name in known)]
-    order = state.value(settings.SORTED_BY.given(options=options, default=reading.leads))
-    wanted = dict.fromkeys((*ALWAYS, *axes, order.removeprefix(UPWARD)))
-    shown = [name for name in wanted if name in known]
-    found = _sorted(reading, _wanted(reading), order)
-    rows = found[:MOST_ROWS]
-    words.table(
-        {
-            "head": [_link(view, reading, head) for head in rows],
-            **{MEASURES[x].short: [reading.number(x, head) for head in rows] for x in shown},
-            "words": [reading.words(head) for head in rows],
-            **(
-                {}
-                if isinstance(rules, str)
-                else {"looks by": [_kind(rules, _counted(reading, rules, head)) for head in rows]}
-            ),
-        },
-        texts=("words", "looks by"),
-        heads={MEASURES[x].short: _sorting(x, order) for x in shown},
-    )
-    if len(found) > MOST_ROWS:
-        words.caption(f"{MOST_ROWS} of {len(found):,} heads: sort or choose to see others.")
+    if n_found > MOST_ROWS:
+        words.caption(f"{MOST_ROWS} of {n_found:,} heads: sort or choose to see others.")
+
+
+def _rows(
+    where: Places,
+    view: View,
+    reading: Reading,
+    heads: Sequence[int],
+    shown: Sequence[str],
+    order: str,
+    rules: Rules | str,
+) -> None:
+    rows = heads[:MOST_ROWS]
+    columns: dict[str, Sequence[Said]] = {
+        "head": [_link(view, reading, head) for head in rows],
+        **{MEASURES[x].short: [reading.number(x, head) for head in rows] for x in shown},
+        "words": [reading.words(head) for head in rows],
+    }
+    if not isinstance(rules, str):
+        columns["looks by"] = [_kind(rules, _counted(reading, rules, head)) for head in rows]
+    with where.rows.container():
+        words.table(
+            columns,
+            texts=("words", "looks by"),
+            heads={MEASURES[x].short: _sorting(x, order) for x in shown},
+        )
 
 
 def _wanted(reading: Reading) -> list[int]:
@@ -102,11 +160,14 @@ def _kind(rules: Rules, own: Counted) -> str:
 
 
 def _link(view: View, reading: Reading, head: int) -> Said:
-    """A head, which is chosen by a click; the chosen one is marked."""
+    """A head, which leads to its map on what was measured; the chosen one is marked."""
     layer, of_layer = divmod(head, reading.n_heads)
     is_chosen = (layer, of_layer) == (view.layer, view.head)
-    place = {settings.LAYER.name: str(layer), settings.HEAD.name: str(of_layer)}
-    return Link(reading.names[head] + " ●" * is_chosen, place)
+    where = {settings.LAYER.name: str(layer), settings.HEAD.name: str(of_layer)}
+    if reading.sentence:
+        where |= box.address_of(reading.sentence)
+    to = {settings.PAGE.name: "Attention", **where}
+    return Link(reading.names[head] + " ●" * is_chosen, to)
 
 
 def csv(reading: Reading, rules: Rules | str) -> bytes:
