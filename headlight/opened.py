@@ -14,6 +14,7 @@ import pandas as pd
 from headlight.arrays import numbers
 from headlight.circuit import Circuit, circuit_of
 from headlight.why import Why
+from model.analysis.fitted_lens import FittedLens, Fitting
 from model.analysis.lens import logit_lens
 from model.analysis.why.reasons import reasons
 from model.analysis.why.rule import counted
@@ -96,6 +97,21 @@ class Model:
         ids = random_repeats(self.opened).ids
         return Run(self.opened, self.opened.captured((ids, strings_of(self.opened, tuple(ids)))))
 
+    def fitted_lens(self) -> FittedLens:
+        """One affine map a layer, by least squares on texts that the model writes: `run.lens(it)`.
+
+        `plain` and `fitted` are the errors of the logit lens and of this one on other texts of its
+        own. Takes seconds, of a large model minutes. ValueError for what is no decoder, and for one
+        without a cache or too large.
+        """
+        _refuse_in_training(self.opened)
+        if not {"decoder", "vocabulary", "readout", "cache"} <= self.opened.offers:
+            raise ValueError(f"{self.opened.name} writes no text whose streams a lens could read")
+        work = Fitting(self.opened)
+        work.finish()
+        assert work.found is not None  # it is finished
+        return work.found
+
     def __repr__(self) -> str:
         facts = self.opened.config
         return f"<{self.opened.name}: {facts.n_layers} layers × {facts.n_heads} heads>"
@@ -162,16 +178,16 @@ class Run(Pictured):
         found = counted(reasons(self.trace, self.opened.model, site), head).rules.most_common()
         return pd.DataFrame(found, columns=["rule", "looks"])
 
-    def lens(self) -> pd.DataFrame:
+    def lens(self, fitted: FittedLens | None = None) -> pd.DataFrame:
         """What the model would predict after each layer (the logit lens), a row for each token.
 
-        `rank` is the place of the final prediction there, from 1. ValueError for a model whose
-        layers cannot be read so.
+        fitted: another lens, as `model.fitted_lens()` gives it. `rank` is the place of the final
+        prediction there, from 1. ValueError for a model whose layers cannot be read so.
         """
         decoder, name = self.opened.decoder, self.opened.name
         if "readout" not in self.opened.offers or not self.trace.main.residuals:
             raise ValueError(f"{name} has no stream that a norm and a matrix turn into its logits")
-        lens = logit_lens(self.trace, decoder, k=1)
+        lens = logit_lens(self.trace, decoder, k=1, fitted=fitted)
         rows, positions = np.indices(lens.rank.shape).reshape(2, -1)
         columns = {
             "after": np.array(row_names(len(lens.rank)))[rows],

@@ -1,4 +1,4 @@
-"""The logit lens: each layer decoded with the final norm and unembedding."""
+"""The logit lens: each layer decoded with the final norm and unembedding; or a fitted one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from model.adopted.model import AnyDecoder
+from model.analysis.fitted_lens import FittedLens
 from model.device import wide
 from model.trace import Trace
 from model.verify.check import relative_error
@@ -37,14 +38,19 @@ class LogitLens:
 
 @torch.inference_mode()
 def logit_lens(
-    trace: Trace, model: AnyDecoder, k: int = 10, positions: Sequence[int] | None = None
+    trace: Trace,
+    model: AnyDecoder,
+    k: int = 10,
+    positions: Sequence[int] | None = None,
+    fitted: FittedLens | None = None,
 ) -> LogitLens:
     """Final norm and unembedding applied to the residual stream before and after every layer.
 
     nostalgebraist 2020; Belrose et al. 2023, §2. A post-norm model has no final norm: there the
     unembedding alone reads the stream. Softmax is over the whole vocabulary in float64, of a few
     tokens at a time. At most V tokens are kept. positions:
-    which tokens, by default all. Raises ValueError when k is below 1.
+    which tokens, by default all. fitted: what moves each stream before it is read, which makes it
+    another lens; the last row is the same. Raises ValueError when k is below 1.
     """
     if k < 1:
         raise ValueError(f"{k} tokens of each distribution are none; keep at least 1")
@@ -52,17 +58,18 @@ def logit_lens(
     wanted = np.arange(len(trace.tokens)) if positions is None else np.array(positions, dtype=int)
     n_cells = len(wanted) * n_words * (1 + len(trace.residuals))
     pieces = np.array_split(wanted, min(len(wanted), 1 + n_cells // AT_ONCE))
-    parts = [_lens_at(piece, trace, model, min(k, n_words)) for piece in pieces]
+    parts = [_lens_at(piece, trace, model, min(k, n_words), fitted) for piece in pieces]
     rows = {name: np.concatenate([part[name] for part, _ in parts], axis=1) for name in parts[0][0]}
     return LogitLens(**rows, error=max(error for _, error in parts), positions=wanted)
 
 
 def _lens_at(
-    positions: np.ndarray, trace: Trace, model: AnyDecoder, k: int
+    positions: np.ndarray, trace: Trace, model: AnyDecoder, k: int, fitted: FittedLens | None
 ) -> tuple[dict[str, np.ndarray], float]:
     """The arrays of `LogitLens` at some positions, (L + 1, n, …), and the last row's error."""
     states = [trace.residuals[0].resid_pre, *(record.resid_post for record in trace.residuals)]
-    logits = _read_stream(np.stack([state[positions] for state in states]), model)
+    streams = np.stack([state[positions] for state in states])
+    logits = _read_stream(fitted.moved(streams) if fitted else streams, model)
     error = relative_error(logits[-1].cpu().numpy(), trace.logits[positions])
     return _lens_rows(logits, logits[-1].topk(k).indices[:, :1], k), error
 

@@ -183,7 +183,8 @@ class Cells:
     """A value for each row and column, (R, C). NaN and infinity are marked with ×.
 
     Colours are of the values, or of `shades` (R, C) with a scale of their own; `more` are further
-    values of each cell. `texts` are written in the cells, the `bold` ones bold.
+    values of each cell. `texts` are written in the cells, the `bold` ones bold, and those that are
+    `faint` on grey: their values say little.
     """
 
     values: np.ndarray
@@ -193,6 +194,7 @@ class Cells:
     more: Mapping[str, np.ndarray] = field(default_factory=dict)
     texts: Sequence[Sequence[str]] | None = None
     bold: np.ndarray | None = None
+    faint: np.ndarray | None = None
     gap: float = 0
 
 

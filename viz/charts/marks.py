@@ -191,10 +191,13 @@ def _cells(drawing: Drawing, cells: Cells, series: Iterator[int]) -> Part:
     part = Part([heat], [], _crosses(~finite & ~covered, colors))
     if cells.hidden is not None and covered.any():
         note = hover(*at, f"<b>{escape(cells.hidden.note)}</b>")
-        part.traces.append(_grey(covered, place, note, colors))
+        part.traces.append(_grey(covered, place, colors, hovertemplate=note))
         line = {"color": colors.hatch, "width": 1}
         stroke = {"type": "path", "path": hatch_path(covered), "layer": "above", "line": line}
         part.shapes.append(stroke)
+    if cells.faint is not None and cells.faint.any():
+        gaps = {"xgap": cells.gap or None, "ygap": cells.gap or None}
+        part.traces.append(_grey(cells.faint, place, colors, hoverinfo="skip", **gaps))
     if cells.texts is not None:
         part.traces.append(_written(drawing, cells, _on_the_scale(shown, scale, colors)))
     if drawing.has_bar:
@@ -224,8 +227,8 @@ def _on_the_scale(values: np.ndarray, scale: Scale, colors: Palette) -> np.ndarr
     return weight_shares(shares, colors) if scale.kind == "weight" else shares
 
 
-def _grey(covered: np.ndarray, place: Entries, hover: str, colors: Palette) -> Entries:
-    """Grey cells, under diagonal lines, so that masked cannot be taken for zero."""
+def _grey(covered: np.ndarray, place: Entries, colors: Palette, **more: object) -> Entries:
+    """Grey cells; what is masked has diagonal lines besides, and cannot be taken for zero."""
     return _trace(
         "heatmap",
         z=np.where(covered, 1.0, np.nan).astype(np.float32),
@@ -233,7 +236,7 @@ def _grey(covered: np.ndarray, place: Entries, hover: str, colors: Palette) -> E
         colorscale=[[0, colors.masked], [1, colors.masked]],
         showscale=False,
         hoverongaps=False,
-        hovertemplate=hover,
+        **more,
     )
 
 
@@ -243,6 +246,9 @@ def _written(drawing: Drawing, cells: Cells, shares: np.ndarray) -> Entries:
     assert cells.texts is not None
     texts = [escape(text) for row in cells.texts for text in row]
     bold = np.zeros(shares.shape, bool) if cells.bold is None else cells.bold
+    faint = np.zeros(shares.shape, bool) if cells.faint is None else cells.faint
+    inks = [drawing.colors.muted if is_faint else color for color, is_faint
+            in zip(ink(shares.ravel(), drawing.colors), faint.ravel(), strict=True)]  # fmt: skip
     marked = [f"<b>{text}</b>" if is_bold else text
               for text, is_bold in zip(texts, bold.ravel(), strict=True)]  # fmt: skip
     return _trace(
@@ -252,7 +258,7 @@ def _written(drawing: Drawing, cells: Cells, shares: np.ndarray) -> Entries:
         text=[text if is_there else "" for text, is_there
               in zip(marked, np.isfinite(shares).ravel(), strict=True)],
         mode="text",
-        textfont={"size": 12, "color": ink(shares.ravel(), drawing.colors)},
+        textfont={"size": 12, "color": inks},
         hoverinfo="skip",
         showlegend=False,
     )  # fmt: skip

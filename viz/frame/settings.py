@@ -144,6 +144,8 @@ WHY_OTHER = Number("why_other", "Compared with key", None, 0, none="mean", page=
 # --- Tokens, Logit lens ------------------------------------------------------------------------
 
 PRE_TOKEN = Choice[int]("pre_token", "Pre-token", -1, page="Tokens")
+LENSES = {"logit": "logit lens", "fitted": "fitted lens"}
+LENS = named("lens", "Lens", LENSES, "Logit lens")
 LENS_COLOURS = {"probability": "probability", "entropy": "entropy"}
 LENS_COLOUR = named("lens_color", "Colour", LENS_COLOURS, "Logit lens")
 LENS_START = Choice[int]("lens_start", "Window", -1, page="Logit lens")

@@ -22,6 +22,7 @@ import torch
 from model.adopted.model import AnyDecoder
 from model.analysis.anatomy import Column
 from model.analysis.anatomy import anatomy as columns_of
+from model.analysis.fitted_lens import FittedLens
 from model.analysis.lens import LogitLens, logit_lens
 from model.analysis.probabilities import given_probabilities
 from model.architectures.decoder import DecoderTransformer
@@ -318,17 +319,32 @@ def check_anatomy(handle: ModelHandle) -> Check:
     return Check("weights of all boxes = weights of the model", float(abs(counted - held)), 0.0)
 
 
-def lens(handle: ModelHandle, given: Typed, wanted: Iterable[int]) -> LogitLens:
-    """What the residual stream says at every layer, of many logits at the wanted tokens alone."""
+def lens(
+    handle: ModelHandle,
+    given: Typed,
+    wanted: Iterable[int],
+    fitted: FittedLens | None = None,
+) -> LogitLens:
+    """What the residual stream says at every layer, of many logits at the wanted tokens alone.
+
+    It is read by the logit lens, or by the one that is `fitted` to the model.
+    """
     trace = run(handle, given).trace
     has_many = trace.logits.size * (1 + len(trace.residuals)) > MOST_LOGITS
-    return _lens(handle, given, tuple(sorted(set(wanted))) if has_many else None)
+    positions = tuple(sorted(set(wanted))) if has_many else None
+    return _lens(handle, given, positions, fitted is not None, fitted)
 
 
 @kept
 @under_way("Decoding what every layer says")
-def _lens(handle: ModelHandle, given: Typed, positions: tuple[int, ...] | None) -> LogitLens:
-    return logit_lens(run(handle, given).trace, decoder(handle), LEADING, positions)
+def _lens(
+    handle: ModelHandle,
+    given: Typed,
+    positions: tuple[int, ...] | None,
+    is_fitted: bool,
+    _fitted: FittedLens | None,
+) -> LogitLens:
+    return logit_lens(run(handle, given).trace, decoder(handle), LEADING, positions, _fitted)
 
 
 def predicted(run: Run) -> np.ndarray | None:

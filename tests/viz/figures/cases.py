@@ -60,8 +60,9 @@ def lens_grid(n_tokens: int, start: int) -> lens.Grid:
     cells = [[[f"w{r}{t}", f"<b>{r}{t}"] for t in range(n_tokens)] for r in range(3)]
     probs = np.stack([shares(3, n_tokens), shares(3, n_tokens) / 7], axis=-1)
     is_answer = np.arange(3)[:, None].repeat(n_tokens, axis=1) == 2
+    is_blank = (np.arange(3)[:, None] + np.arange(n_tokens)) % 2 == 0
     labels = [f"<b>t{t}" for t in range(n_tokens)]
-    return lens.Grid(cells, probs, grid(3, n_tokens, 0.3), is_answer, labels, start)
+    return lens.Grid(cells, probs, grid(3, n_tokens, 0.3), is_answer, is_blank, labels, start)
 
 
 def shown(builder: Callable[..., Drawn], *given: object, **named: object) -> partial[Drawn]:
@@ -172,8 +173,11 @@ CASES = (
     shown(lens.lens_map, lens_grid(5, 7), weights("probability"), (1, 9)),
     shown(lens.lens_map, replace(lens_grid(15, 2), entropy=holes(3, 15)),
           from_zero("entropy", holes(3, 15), "nats"), (2, 14)),
-    shown(lens.rank_curve, np.array([999, 4, 0]), 1, 4096, title="Rank of “<b>”"),
-    shown(lens.rank_curve, np.arange(31), 30, 50, title="T"),
+    shown(lens.rank_curve, {"logit lens": np.array([999, 4, 0])}, 1, 4096, "<b>"),
+    shown(lens.rank_curve, {"a": np.arange(31)[::-1], "b": np.arange(31) % 30}, 30, 50, "T"),
+    shown(lens.kl_curves, {"logit lens": np.array([9.0, 2.5, 0]), "<b>": line(3)}),
+    shown(lens.agreement_curves, {"logit lens": np.array([0.1, 0.5, 1]), "<b>": shares(1, 3)[0]}),
+    shown(lens.turning_curve, np.array([-3.0, np.nan, 2.5]), 2, ("he", "<b>")),
     shown(lens.most_likely_bars, WORDS[:4], line(4, 0.1, 0.05)[::-1], title="<b>"),
     shown(masks.leak_curves, {"after": line(5, 0.1, 0.1), "before": line(5, 0.2, 0.1),
                               "score_zero": line(5, 0.3, 0.1)}, WORDS),

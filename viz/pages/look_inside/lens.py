@@ -6,36 +6,48 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from model.analysis.fitted_lens import FittedLens, Fitting, operations
 from model.analysis.lens import LogitLens
+from model.sources.offers import missing
 from viz import runs
 from viz.charts.chart import from_zero, weights
+from viz.digits import duration
 from viz.figures.lens import (
     MOST_POSITIONS,
     Grid,
+    agreement_curves,
+    kl_curves,
     lens_map,
     most_likely_bars,
     predicted_label,
     rank_curve,
     row_names,
+    says_nothing,
     window_of,
 )
+from viz.formulas import FORMULAS
 from viz.formulas import parts as formulas
 from viz.formulas.parts import lens_with_numbers
-from viz.frame import controls, inspector, layout, state, tables, words
+from viz.frame import controls, gradual, inspector, layout, state, tables, words
 from viz.frame.page import Page
 from viz.frame.said import Word
-from viz.frame.settings import LAYER, LENS_COLOUR, LENS_START, TOKEN
+from viz.frame.settings import LAYER, LENS, LENS_COLOUR, LENS_START, LENSES, TOKEN
 from viz.frame.view import View
 from viz.labels import clipped, token_labels, told_apart, visible
+from viz.pages.look_inside import turned
+from viz.runs import lenses
 
 AROUND = LENS_START.default  # the window that follows the chosen token
 ALLOWED = 1e-5
 LABEL_CHARACTERS = 24
+FITTING = "fitting-lens"  # of this visitor
+A_SECOND = 5e10  # operations of a core: to say how long a fit takes
+MOST_SECONDS = 20  # what takes longer does not begin by itself
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The lens on this page's run, and the cell that is looked at."""
+    """A lens on this page's run, at some positions, and the cell that is looked at."""
 
     view: View
     lens: LogitLens
@@ -66,10 +78,17 @@ def render(view: View) -> None:
     """Draw the page."""
     if not _has_final_norm(view):
         words.notice("This model has no final norm; the unembedding decodes the stream as it is.")
-    reading, colour, window = _controls(view)
+    with layout.beside_heading():
+        chosen = controls.segments(LENS)
+    colour, position, window = _controls(view)
+    fitted = _fitted(view) if chosen == "fitted" else None
+    _cell(view, position, fitted)
+    reading = _read(view, (*window, position), position, fitted)
     _grid(reading, colour, window)
-    _cell(reading)
-    _formulas(reading)
+    turned.draw(view)
+    if fitted:
+        _errors(fitted)
+    _formulas(reading, fitted)
     inspector.source("model.analysis.lens.logit_lens")
     inspector.check(
         reading.lens.error <= ALLOWED,
@@ -79,31 +98,112 @@ def render(view: View) -> None:
     inspector.export(view, {"Lens": lambda: _csv(reading)})
 
 
-def _controls(view: View) -> tuple[Reading, str, range]:
-    """The cell that is looked at, what the colours mean, and which positions are drawn."""
+def _controls(view: View) -> tuple[str, int, range]:
+    """What the colours mean, the position looked at, and which positions are drawn."""
     with layout.slim_row("lens"):
         colour = controls.select(LENS_COLOUR, width=150)
         position = controls.position(view)
-        window = _window(len(view.tokens), position)
-    lens = runs.lens(view.handle, view.given, (*window, position))
-    vocabulary = runs.vocabulary(view.handle)
-    return Reading(view, lens, vocabulary, view.layer + 1, position), colour, window
+        return colour, position, _window(len(view.tokens), position)
 
 
 def _window(n_tokens: int, position: int) -> range:
     """Which positions are drawn; a person chooses where a long sentence's window starts."""
     last = max(n_tokens - MOST_POSITIONS, 0)
-    starts = [*range(0, last, MOST_POSITIONS // 2), last] if last else []
+    if not last:
+        return range(n_tokens)
+    starts = [*range(0, last, MOST_POSITIONS // 2), last]
 
     def name(start: int) -> str:
         shown = window_of(n_tokens, start, position)
         span = f"{shown[0]} to {shown[-1]}"
-        if not last:
-            return f"all: {span}" if n_tokens > 1 else "the one token"
         return f"around the token: {span}" if start == AROUND else span
 
     window = LENS_START.given(options=[AROUND, *starts], words=name)
     return window_of(n_tokens, controls.select(window, width=240), position)
+
+
+def _read(
+    view: View, positions: Sequence[int], position: int, fitted: FittedLens | None
+) -> Reading:
+    lens = runs.lens(view.handle, view.given, positions, fitted)
+    return Reading(view, lens, runs.vocabulary(view.handle), view.layer + 1, position)
+
+
+# --- the lens that is fitted ------------------------------------------------------------------
+
+
+def _fitted(view: View) -> FittedLens | None:
+    """The lens fitted to the model; while there is none, how far it has come, or why not."""
+    if found := lenses.fitted(view.handle):
+        return found
+    for reason in missing(("cache",), view.offers):
+        words.notice(f"No lens is fitted to this model: {reason}. This is the logit lens.")
+        return None
+    try:
+        work = gradual.kept(FITTING, view.handle, lambda: _begun(view))
+    except ValueError as error:
+        words.notice(f"No lens is fitted to this model: {error}. This is the logit lens.")
+        return None
+    if work.found:
+        lenses.keep(view.handle, work.found)
+        return work.found
+    gradual.draw(work, lambda: None, lambda: _how_far(view, work))
+    return None
+
+
+def _begun(view: View) -> Fitting:
+    work = lenses.fitting(view.handle)
+    work.is_running = _seconds(view) <= MOST_SECONDS
+    return work
+
+
+def _seconds(view: View) -> float:
+    return operations(runs.decoder(view.handle)) / A_SECOND
+
+
+def _how_far(view: View, work: Fitting) -> str:
+    line = "one affine map a layer, to text that the model writes. Until then: the logit lens."
+    if work.is_running:
+        return f"Fitting {line}"
+    return f"Not fitted yet: {line} About {duration(_seconds(view) * (1 - work.progress))}."
+
+
+def _errors(fitted: FittedLens) -> None:
+    layout.section(
+        "How good is the fitted lens?",
+        f"Both lenses on {fitted.n_held:,} tokens that it was not fitted on.",
+        "One affine map a layer was fitted by least squares to "
+        f"{fitted.n_fitted:,} tokens of texts that the model wrote, each token drawn from its own "
+        "distribution. These are tokens of other texts of its own; what begins as a text that it "
+        "was fitted on is left out. KL is that of the model’s last distribution to the lens’s: 0 "
+        "where both are the same.",
+    )
+    both = {LENSES["logit"]: fitted.plain, LENSES["fitted"]: fitted.fitted}
+    kl = kl_curves({name: errors.kl for name, errors in both.items()})
+    top1 = agreement_curves({name: errors.top1 for name, errors in both.items()})
+    layout.show_charts({"lens-kl": kl, "lens-top1": top1})
+
+
+# --- what is read -----------------------------------------------------------------------------
+
+
+def _cell(view: View, position: int, fitted: FittedLens | None) -> None:
+    """When the answer is found at the chosen position, and the chosen cell's likely tokens."""
+    plain = _read(view, (position,), position, None)
+    shown = _read(view, (position,), position, fitted) if fitted else plain
+    answer = clipped(shown.words(-1, position)[0], LABEL_CHARACTERS)
+    ranks = {LENSES["logit"]: plain.lens.rank[:, plain.at]}
+    if fitted:
+        ranks[LENSES["fitted"]] = shown.lens.rank[:, shown.at]
+    left, right = layout.two_up("cell")
+    with left:
+        chart = rank_curve(ranks, shown.row, len(shown.vocabulary), answer)
+        layout.show_chart(chart, key="rank")
+    with right:
+        label = clipped(token_labels(view.tokens)[position], LABEL_CHARACTERS)
+        title = f"Most likely tokens: L{view.layer}, after “{label}”"
+        labels, probs = shown.words(shown.row, position), shown.lens.probs[shown.row, shown.at]
+        layout.show_chart(most_likely_bars(labels, probs, title), key="most-likely")
 
 
 def _grid(reading: Reading, colour: str, window: range) -> None:
@@ -114,6 +214,7 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
         probs=lens.probs[:, columns],
         entropy=lens.entropy[:, columns],
         is_answer=lens.rank[:, columns] == 0,
+        is_blank=_blank(reading)[:, columns],
         labels=token_labels(reading.view.tokens)[window.start : window.stop],
         start=window.start,
     )
@@ -128,6 +229,20 @@ def _grid(reading: Reading, colour: str, window: range) -> None:
     _say_window(reading, window)
     with st.container(key=grid.frame(reading.position)):
         layout.show_chart(chart, key="lens", on_pick=look_at)
+    if grid.is_faint.any():
+        words.caption(
+            "Grey: no word, and not the final answer. Before the last layers a stream is not made "
+            "to be decoded so, and what it says then is often a space or a mark."
+        )
+
+
+def _blank(reading: Reading) -> np.ndarray:
+    """Where what is on top is no word, (L + 1, N)."""
+    special = runs.tokenizer(reading.view.handle).special_ids
+    top = reading.lens.ids[..., 0]
+    blank = {i: says_nothing(reading.vocabulary[i], is_special=i in special)
+             for i in set(top.ravel().tolist())}  # fmt: skip
+    return np.array([[blank[i] for i in row] for row in top.tolist()])
 
 
 def _say_window(reading: Reading, window: range) -> None:
@@ -140,25 +255,15 @@ def _say_window(reading: Reading, window: range) -> None:
     words.notice(text)
 
 
-def _cell(reading: Reading) -> None:
-    """The chosen position through the layers, and the chosen cell's most likely tokens."""
-    lens, position = reading.lens, reading.position
-    answer = clipped(reading.words(-1, position)[0], LABEL_CHARACTERS)
-    labels, probs = reading.words(reading.row, position), lens.probs[reading.row, reading.at]
-    ranks, n_words = lens.rank[:, reading.at], len(reading.vocabulary)
-    left, right = layout.two_up("cell")
-    with left:
-        title = f"Rank of the final answer “{answer}”"
-        layout.show_chart(rank_curve(ranks, reading.row, n_words, title), key="rank")
-    with right:
-        label = clipped(token_labels(reading.view.tokens)[position], LABEL_CHARACTERS)
-        title = f"Most likely tokens: L{reading.view.layer}, after “{label}”"
-        layout.show_chart(most_likely_bars(labels, probs, title), key="most-likely")
+# --- the rest ---------------------------------------------------------------------------------
 
 
-def _formulas(reading: Reading) -> None:
+def _formulas(reading: Reading, fitted: FittedLens | None) -> None:
     lens, at, name = reading.lens, (reading.row, reading.at), "model.analysis.lens.logit_lens"
     inspector.formula(name, formulas.lens(has_final_norm=_has_final_norm(reading.view)))
+    if fitted:
+        fit = "model.analysis.fitted_lens.fit"
+        inspector.formula(fit, FORMULAS[fit])
     best = Word(visible(reading.vocabulary[lens.ids[at][0]]))
     line = f"The most likely token after L{reading.view.layer} at position {reading.position}:"
     inspector.beside_formula(lambda: words.token_line(line, best))

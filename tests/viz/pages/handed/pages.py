@@ -3,11 +3,13 @@
 from collections import Counter
 
 import numpy as np
+import torch
 
 from model.analysis.attribution import attribute, words_of_head, words_of_neuron
 from model.analysis.blanks import perplexity, predicted_in_turn
 from model.analysis.cosine import cosine_similarity
 from model.analysis.heads import Averages, traits
+from model.analysis.interventions import run_rows
 from model.analysis.lens import logit_lens
 from model.analysis.patches import logits_without_each, mean_distances
 from model.analysis.probabilities import next_token_losses
@@ -17,6 +19,7 @@ from model.data.tokenizer import MASK
 from model.decoding.beam import beam_search
 from model.inputs import translation_of
 from model.survey.stored import read_survey
+from model.tap import set_at
 from model.trace import Site
 from model.worked_out import softmax
 from tests.viz.apps import TOM
@@ -45,6 +48,28 @@ def lens() -> Read:
         "most-likely x": read.probs[at_cell],
         "formulas": lens_with_numbers(logit, log_total, n_words, entropy, rank),
         "checks": f"the last row's logits are the model's own, max error {read.error:.1e}",
+    }
+
+
+GIRL, BOY = "The girl lost the ball, so", "The boy lost the ball, so"
+
+
+def turned_by_a_second_prompt() -> Read:
+    """Each layer by a run of the whole model, edited."""
+    model, trace, other = stories().decoder, stories_trace(GIRL), stories_trace(BOY)
+    tokens = [int(one.logits[-1].argmax()) for one in (trace, other)]
+    names = [clipped(visible(stories().tokenizer.name(i)), 24) for i in tokens]
+    rows = []
+    for layer, record in enumerate(other.residuals):
+        stream = torch.tensor(record.resid_post[-1])
+        rows.append([set_at(f"decoder.blocks.{layer}.resid_post", (slice(None), -1), stream)])
+    logits = run_rows(model, trace.given, rows)[:, -1].numpy()
+    difference = logits[:, tokens[1]] - logits[:, tokens[0]]
+    at_layer = 1 + max(i for i, x in enumerate(difference) if x <= 0)
+    return {
+        "turning y": difference,
+        "anywhere": f"turns “{names[0]}” into “{names[1]}” from L{at_layer} on",
+        "checks": "the logits are the second prompt’s own",
     }
 
 
@@ -202,6 +227,7 @@ TABLE: Table = {
     at("Logit lens", lens_color="entropy"): lambda: {
         "lens z": logit_lens(stories_trace(TOM), stories().model).entropy
     },
+    at("Logit lens", sentence=GIRL, second=BOY, layer="4"): turned_by_a_second_prompt,
     at("Heads", across="near", up="previous", colour_by="broad", layer="1", head="6"): heads,
     at("Contributions", layer="1", head="3", token="7"): parts_of_a_logit,
     at("Contributions", metric="difference", answer="300", instead="5", neuron="2-7"): (

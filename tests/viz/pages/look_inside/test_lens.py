@@ -1,21 +1,25 @@
 """Protects the Lens page: what every layer would predict, in figures and in tables."""
 
+import numpy as np
 import pytest
 
+from model.analysis.fitted_lens import Errors, FittedLens
 from model.analysis.lens import logit_lens
-from tests.viz.apps import HOSTILE, chart, lines, open_page, strip, z
-from tests.viz.builders import csv_rows, stories, stories_trace
+from tests.viz.apps import HOSTILE, TOM, captions, chart, charts, lines, open_page, strip, told, z
+from tests.viz.builders import csv_rows, numbers, stories, stories_trace
+from tests.viz.figures.cases import line
 from viz import runs, theme
 from viz.frame.view import View
 from viz.pages.look_inside import lens
-from viz.runs.kept import Asked
+from viz.runs import lenses
+from viz.runs.kept import KEPT, Asked
 
 
 def test_lens_of_a_long_sentence_shows_a_window() -> None:
     text = " ".join(22 * ["The red ball was big."])
     app = open_page("Logit lens", sentence=text, lens_start="24")
     assert len(strip(app)) == 132
-    heat, written, _ = chart(app, "lens").data
+    heat, _, written, _ = chart(app, "lens").data
     named = [name.rstrip("\u200b") for name in heat["x"]]
     assert named == 4 * ["The", "red", "ball", "was", "big", "."]
     lens_of_all = logit_lens(stories_trace(text), stories().model)
@@ -42,3 +46,51 @@ def test_lens_tables_hold_the_whole_sentence() -> None:
     assert [int(row[7]) for row in cells] == (seen.rank + 1).ravel().tolist()
     assert [float(row[8]) for row in cells] == pytest.approx(seen.entropy.ravel())
     assert cells[-1][:2] == ["L5", str(len(view.run.trace.tokens) - 1)]
+
+
+def made_up() -> FittedLens:
+    """A lens that nobody fitted, each row with a map of its own."""
+    rng, size = np.random.default_rng(1), stories().decoder.config.d_model
+    maps = np.eye(size) + rng.normal(scale=0.05, size=(6, size, size))
+    plain, fitted = (Errors(line(7, first), line(7, first / 9)) for first in (0.5, 0.2))
+    offsets = rng.normal(size=(6, size))
+    return FittedLens(maps.astype("f4"), offsets.astype("f4"), 4321, 987, plain, fitted)
+
+
+def test_the_fitted_lens_reads_beside_the_logit_lens_with_the_errors_of_both() -> None:
+    handle, found = runs.handle_of("stories", runs.device_names()[0]), made_up()
+    KEPT.clear()
+    lenses.keep(handle, found)
+    app = open_page("Logit lens", lens="fitted", token="7", sentence=TOM)
+    plain, moved = (logit_lens(stories_trace(TOM), stories().decoder, fitted=x)
+                    for x in (None, found))  # fmt: skip
+    assert not np.allclose(plain.probs[1], moved.probs[1], atol=0.01)
+    assert z(chart(app, "lens").data[0]) == pytest.approx(moved.probs[..., 0], abs=1e-5)
+    both = [(x["name"], numbers(x["y"]).tolist()) for x in chart(app, "rank").data[:2]]
+    assert both == [
+        ("logit lens", [*plain.rank[:, 7] + 1]),
+        ("fitted lens", [*moved.rank[:, 7] + 1]),
+    ]
+    for key, kind in (("lens-kl", "kl"), ("lens-top1", "top1")):
+        drawn = [numbers(x["y"]).tolist() for x in chart(app, key).data]
+        assert drawn == [pytest.approx(getattr(x, kind)[:-1]) for x in (found.plain, found.fitted)]
+    said = " ".join(x.value for x in app.markdown)
+    assert "987 tokens that it was not fitted on" in said
+    KEPT.clear()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said", "button"), [(20, "Fitting one", "Stop"), (0, "Not fitted yet", "Compute")]
+)
+def test_a_lens_that_takes_long_is_not_fitted_unasked(
+    seconds: float, said: str, button: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it is there the page has the logit lens."""
+    monkeypatch.setattr(lens, "MOST_SECONDS", seconds)
+    KEPT.clear()
+    app = open_page("Logit lens", lens="fitted", sentence="One day a fox ran.")
+    assert said in " ".join([*(x.text for x in app.get("progress")), *told(app), *captions(app)])
+    assert button in [x.label for x in app.button]
+    plain = logit_lens(stories_trace("One day a fox ran."), stories().decoder)
+    assert z(chart(app, "lens").data[0]) == pytest.approx(plain.probs[..., 0], abs=1e-5)
+    assert [x for x in charts(app) if x["key"] == "lens-kl"] == []
