@@ -113,7 +113,7 @@ def lens(*, has_final_norm: bool) -> Formula:
     known = FORMULAS["model.analysis.lens.logit_lens"]
     if has_final_norm:
         return known
-    latex = known.latex.replace(r"\mathrm{norm}_{\mathrm{final}}(h)", "h")
+    latex = known.latex.replace(r"\mathrm{norm}_{\mathrm{final}}(x)", "x")
     return Formula(latex, f"{known.reference}; this model has no final norm")
 
 
