@@ -135,7 +135,7 @@ def read_run(folder: Path) -> Run:
         step = step_of(folder)
     except (OSError, ValueError) as error:
         raise ValueError(one_line(str(error))) from None
-    if state in ("running", "paused") and lines:
+    if state in ("running", "paused", "stopping") and lines:
         step = max(step, lines[-1]["step"])
     step = min(step, recipe.total_steps)
     name = spelled(folder.name)

@@ -15,4 +15,4 @@ def slowing(others: Sequence[str], *, is_one_more: bool) -> str:
     line = f"Under way: {', '.join(others)}."
     if not is_one_more or n < cores:
         return line
-    return f"{line} {n} trainings and this page share {cores} cores: each slows the other."
+    return f"{line} {n} trainings and this page share {cores} cores: they slow each other."
