@@ -38,6 +38,22 @@ from viz.labels import token_labels
 PRESS = """(box, key) => !box.dispatchEvent(
     new KeyboardEvent('keydown', {bubbles: true, cancelable: true, ...key}))"""
 
+# The line of what is worked out over a figure of before: where both stand, where the heading ends,
+# and by how much the line moves the figure.
+LINE = """() => {
+    const body = document.querySelector('.st-key-page');
+    const figure = body.querySelector('[class*=st-key-figure-]');
+    const block = [...body.children].find(child => child.contains(figure));
+    const top = node => Math.round(node.getBoundingClientRect().top);
+    const before = top(block);
+    figure.closest('.stElementContainer').dataset.stale = 'true';
+    const line = Object.assign(document.createElement('p'), {className: 'hl-working'});
+    body.querySelector('.st-key-working').append(line);
+    line.textContent = 'Running the model on 13 tokens…';
+    const {bottom} = body.querySelector('.st-key-heading').getBoundingClientRect();
+    return [top(line), top(block), bottom, top(block) - before];
+}"""
+
 
 def test_url_brings_the_whole_view_back(page: Page) -> None:
     """Set everything by hand, copy the URL to another visitor, read it there."""
@@ -243,6 +259,9 @@ def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
     settle(page, "Masks")
     page.wait_for_url("**page=Masks**")
     assert query(page) == {"page": "Masks", "sentence": TOM, "layer": "4"}
+    line, stale, heading, moved = page.evaluate(LINE)
+    assert heading <= line == stale, "it stands where what is drawn again stands"
+    assert moved == 0
 
 
 def test_typing_is_one_step_of_back(page: Page) -> None:

@@ -97,7 +97,7 @@ def _shelved(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 OF_DECODERS = (
     "Home", "Tokens", "Attention", "Heads", "Logit lens", "Next token", "Beam search", "KV cache",
-    "Ablation", "Circuit", "Patching", "Positional encoding", "Masks", "Order", "Attention by hand",
+    "Ablation", "Circuit", "Patching", "Positional encoding", "Masks", "Attention by hand",
     "Contributions", "Explanation", "Embeddings and similarity", "Multi-head attention", "Diagram",
     "Cost", "Transformer block",
 )  # fmt: skip

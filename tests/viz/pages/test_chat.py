@@ -69,8 +69,7 @@ def n_tokens(app: AppTest) -> int:
 def test_every_page_of_a_decoder_shows_a_chat(page: str) -> None:
     app = faultless(open_page(page, model=MODEL, sentence=BALL.text, system=DOG.text))
     assert control(app, "model") == MODEL
-    if page != "Order":  # which has a text of its own
-        assert n_tokens(app) == len(ids_of(DOG, BALL))
+    assert n_tokens(app) == len(ids_of(DOG, BALL))
 
 
 def test_a_chat_comes_first_and_asks_until_something_is_asked() -> None:
