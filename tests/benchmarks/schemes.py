@@ -23,8 +23,8 @@ TABS = {
     "RoPE": ".hl-rotation svg",
     "Learned": ".st-key-figure-wave .main-svg",
     "ALiBi": ".st-key-figure-slopes .main-svg",
-    "None": ".st-key-figure-no-mask .main-svg",
-    "All schemes": ".st-key-figure-wave .main-svg",
+    "None": ".st-key-figure-order .main-svg",
+    "All schemes": ".st-key-figure-order .main-svg",
 }
 KINDS = ("sliding window", "prefix", "global tokens + window", "none", "causal")
 DRAWN = ".st-key-figure-mask .heatmaplayer image, .st-key-figure-pattern .heatmaplayer image"

@@ -24,11 +24,12 @@ def wave_rows(table: np.ndarray, n_used: int) -> Chart:
     step = -(-n_pairs // MOST_WAVES)
     pairs = range(0, n_pairs, step)
     values = np.ascontiguousarray(table[:n, [2 * pair for pair in pairs]].T)
-    ends = Rule("x", n_used - 0.5, "the sentence ends here", ("right", "top"))
+    ends = Rule("x", n_used - 0.5, "the sentence ends here", ("right", "above"))
     which = f"one pair of dimensions in {step}" if step > 1 else "each pair of dimensions"
     title = f"The sine of {which}, positions 0 to {n - 1}"
     rows = Axis("pair", names=[str(pair) for pair in pairs])
-    return Chart(title, POSITION, rows, [Cells(values, signed("sine", values)), ends])
+    cells = Cells(values, signed("sine", values))
+    return Chart(title, POSITION, rows, [cells, ends], height=420)
 
 
 def table_map(table: np.ndarray, n_used: int) -> Chart:
