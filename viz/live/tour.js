@@ -100,13 +100,13 @@ function scrollTo(place) {
   const page = document.querySelector('[data-testid="stMain"]');
   if (!page) return;
   const whole = place.closest(".hl-instrument") ?? place;
-  const name = document.querySelector(".st-key-heading") ?? page;
+  const begins = whole.getBoundingClientRect().top;
+  const name = document.querySelector(".st-key-heading")?.getBoundingClientRect().bottom ?? begins;
   const [first, last] = [topOf(page), bottomOf(page)].map((edge) => edge - page.scrollTop);
-  const above = whole.getBoundingClientRect().top - first - SPARE_PX;
   const below = place.getBoundingClientRect().bottom - last + SPARE_PX;
-  const wanted = Math.min(above, below);
-  const top = wanted > 0 ? Math.max(wanted, name.getBoundingClientRect().bottom - first) : 0;
-  page.scrollTo({ top, behavior: motion() });
+  const wanted = Math.min(begins - first - SPARE_PX, below);
+  const past = name <= begins ? name - first : 0; // the panel itself stands above the name
+  page.scrollTo({ top: wanted > 0 ? Math.max(wanted, past) : 0, behavior: motion() });
 }
 
 /**

@@ -141,7 +141,7 @@ OF_CONFIGS: list[tuple[Address, dict[str, object], list[str], list[str]]] = [
     (at("KV cache"), {**PREFIX, **GROUPED}, [ONCE], [NEVER]),
     (at("Attention by hand", scene="model", layer="1", head="2"),
      {"d_model": 4, "n_heads": 4, "n_kv_heads": 4, "d_ff": 4}, ["L1 H2 divides by √1. "],
-     ["With the same scores"]),
+     ["Beside it are"]),
     (at("Multi-head attention"), {"n_heads": 1},
      ["This layer has one head: there is nothing to compare it with."], ["Show me"]),
     *((at("Multi-head attention", scene=scene), ALONE, ["H0"], ["most,", "least,", " go from"])
