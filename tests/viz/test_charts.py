@@ -207,3 +207,6 @@ def test_of_few_whole_numbers_each_has_its_tick_and_of_many_some() -> None:
         for mark in (Bars(np.ones(n), at=range(n)), Line(range(n), np.ones(n)))
     ]
     assert [axis.get("dtick") for axis in axes] == [1, 1, None, None]
+    few_of_many = Line((20, 26), (1, 2))  # an axis from zero has 27
+    steps = Chart("", Axis("step", kind="whole", from_zero=True), Axis("y"), [few_of_many])
+    assert "dtick" not in figure(steps, LIGHT)["layout"]["xaxis"]
