@@ -95,7 +95,7 @@ def found() -> list[Run]:
 
 def _show(runs: Mapping[str, Run]) -> None:
     """The list of all, and of the one that is chosen where it stands and what it has become."""
-    names = [*reversed(runs)]
+    names = [*runs][::-1]
     setting = LAB_RUN.given(options=names, default=names[0], words=lambda name: _listed(runs[name]))
     run = runs[state.value(setting)]
     every = trainings.read_frames(run.folder)
