@@ -236,8 +236,8 @@ def test_home_is_shared_as_its_link_and_as_a_picture(page: Page) -> None:
     assert root is not None
     high, wide = (size / 2 for size in picture.shape)
     left = (wide - root["width"]) / 2
-    top = high - root["height"] - left  # below a title
-    assert 0 < left < top < 60
+    top = (high - root["height"] - 45) / 2 + 37  # below a title, both in the middle of a slide
+    assert left > 0 and top > 37
     tokens, says = page.locator(".hl-home-tokens button"), page.locator(".hl-home-says")
     for shown in (tokens.first, says, large.locator("p"), large.locator(".heatmaplayer")):
         box = shown.bounding_box()

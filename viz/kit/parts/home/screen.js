@@ -68,7 +68,7 @@ export class Screen {
     };
     // Over what positions add: a way to the page about it.
     this.positions = html("a", {
-      ...{ class: "hl-home-positions", "aria-label": "Positional encoding" },
+      class: "hl-home-positions",
       ...{ onpointerenter: point(true), onpointerleave: point(false) },
       ...{ onfocus: point(true), onblur: point(false) },
     });
@@ -80,8 +80,13 @@ export class Screen {
   /** @param {Flow} flow @param {string} waves where it leads */
   #placePositions({ positions }, waves) {
     this.positions.hidden = !positions;
-    if (waves) this.positions.href = waves;
-    else this.positions.removeAttribute("href"); // no page is about it here
+    // Where no page is about it, it is nothing but a place to point at.
+    for (const [name, value] of [
+      ["href", waves],
+      ["aria-label", "Positional encoding"],
+    ])
+      if (waves) this.positions.setAttribute(name, value);
+      else this.positions.removeAttribute(name);
     const { x = 0, width = 0 } = positions ?? {};
     Object.assign(this.positions.style, { left: `${x}px`, width: `${width}px` });
   }
