@@ -2,8 +2,12 @@
 
 import pytest
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
+from model.sources.table import Runnable
+from model.survey.measured import Measures
+from model.trace import Trace
 from tests.viz.apps import TOM, lines, open_page
 from viz.runs import heads
 from viz.runs.under_way import heard_by, under_way
@@ -57,18 +61,18 @@ def test_a_page_opened_by_its_address_says_what_it_works_on_until_it_is_drawn(
 ) -> None:
     """Heads of a large model was white below its heading for seconds."""
     seen: list[str] = []
-    line, on_input = st.delta_generator.DeltaGenerator.html, heads.on_input
+    line, on_input = DeltaGenerator.html, heads.on_input
 
-    def drawn(place: st.delta_generator.DeltaGenerator, body: str) -> object:
+    def drawn(place: DeltaGenerator, body: str) -> DeltaGenerator:
         seen.append(body)
         return line(place, body)
 
-    def held(*given: object) -> object:
+    def held(loaded: Runnable, trace: Trace) -> dict[str, Measures]:
         assert "Measuring every head on this input…" in seen[-1]
         assert 'class="hl-working hl-other" role="status"' in seen[-1]
-        return on_input(*given)
+        return on_input(loaded, trace)
 
-    monkeypatch.setattr(st.delta_generator.DeltaGenerator, "html", drawn)
+    monkeypatch.setattr(DeltaGenerator, "html", drawn)
     monkeypatch.setattr(heads, "on_input", held)
     app = open_page("Heads", sentence=f"{TOM} Then", measured_on="sentence")
     assert any("Running the model on 14 tokens…" in body for body in seen)

@@ -48,7 +48,10 @@ class Waiting:
 
     def _say(self, what: str) -> None:
         what = what or self._usual
-        if what != self._said:
-            line = words.working_out(f"{what}…", is_other=self._is_other) if what else ""
-            self._place.html(line) if line else self._place.empty()
-            self._said = what
+        if what == self._said:
+            return
+        self._said = what
+        if what:
+            self._place.html(words.working_out(f"{what}…", is_other=self._is_other))
+        else:
+            self._place.empty()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 
-Hear = Callable[[str], None]
+Hear = Callable[[str], object]
 
 _HEAR: ContextVar[Hear] = ContextVar("hear", default=lambda _: None)
 _SAID: ContextVar[str] = ContextVar("said", default="")
