@@ -147,7 +147,7 @@ def _fitted(view: View) -> FittedLens | None:
     if work.found:
         lenses.keep(view.handle, work.found)
         return work.found
-    gradual.draw(work, lambda: None, lambda: _how_far(view, work))
+    gradual.draw(work, lambda: None, lambda: _how_far(view, work), FITTING)
     return None
 
 

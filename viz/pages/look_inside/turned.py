@@ -46,7 +46,7 @@ def draw(view: View) -> None:
         chart = turning_curve(work.filling.exact, view.layer, answers)
         layout.show_chart(chart, key="turning")
 
-    gradual.draw(work.filling, figure, lambda: _how_many(work))
+    gradual.draw(work.filling, figure, lambda: _how_many(work), TURNING)
     words.notice(_turned(work, answers, view.layer))
     if work.turns_at is not None:
         inspector.check(

@@ -5,12 +5,25 @@ import pytest
 
 from model.analysis.fitted_lens import Errors, FittedLens
 from model.analysis.lens import logit_lens
-from tests.viz.apps import HOSTILE, TOM, captions, chart, charts, lines, open_page, strip, told, z
+from tests.viz.apps import (
+    HOSTILE,
+    TOM,
+    captions,
+    chart,
+    charts,
+    faultless,
+    lines,
+    open_page,
+    strip,
+    told,
+    z,
+)
 from tests.viz.builders import csv_rows, numbers, stories, stories_trace
 from tests.viz.figures.cases import line
 from viz import runs, theme
+from viz.frame import gradual
 from viz.frame.view import View
-from viz.pages.look_inside import lens
+from viz.pages.look_inside import lens, turned
 from viz.runs import lenses
 from viz.runs.kept import KEPT, Asked
 
@@ -85,12 +98,16 @@ def test_the_fitted_lens_reads_beside_the_logit_lens_with_the_errors_of_both() -
 def test_a_lens_that_takes_long_is_not_fitted_unasked(
     seconds: float, said: str, button: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until it is there the page has the logit lens."""
+    """Until it is there the page has the logit lens, and what else is worked out beside it."""
+    monkeypatch.setattr(turned, "SOON", 0.0)
+    monkeypatch.setattr(gradual, "MOST_UNASKED", 0)  # nor are the runs with another stream
     monkeypatch.setattr(lens, "MOST_SECONDS", seconds)
     KEPT.clear()
-    app = open_page("Logit lens", lens="fitted", sentence="One day a fox ran.")
+    query = {"sentence": "One day a fox ran.", "second": "One day a dog sat."}
+    app = faultless(open_page("Logit lens", lens="fitted", **query))
     assert said in " ".join([*(x.text for x in app.get("progress")), *told(app), *captions(app)])
-    assert button in [x.label for x in app.button]
+    assert {button, "Compute"} <= {x.label for x in app.button}
+    assert "0 of 6 layers are run" in " ".join(captions(app))
     plain = logit_lens(stories_trace("One day a fox ran."), stories().decoder)
     assert z(chart(app, "lens").data[0]) == pytest.approx(plain.probs[..., 0], abs=1e-5)
     assert [x for x in charts(app) if x["key"] == "lens-kl"] == []
