@@ -117,7 +117,7 @@ OF_CONFIGS: list[tuple[Address, dict[str, object], list[str], list[str]]] = [
     (at("Masks", window="4"), WINDOW, ["it is not the mask that the model was trained with"], []),
     (at("Masks", mask="causal"), {**WINDOW, "window": 23}, [f"Over these tokens {OWN}"], []),
     (at("Masks"), PREFIX, ["The first 4 tokens all attend to each other"], []),
-    (at("Masks", prefix="1"), PREFIX, ["Each token attends to itself and to what came before."],
+    (at("Masks", prefix="1"), PREFIX, ["Each token attends to itself and to what came before, so"],
      []),
     (at("Masks", mask="global_tokens", **{"global": "0"}), {},
      ["arrives by way of other tokens alone"], []),
