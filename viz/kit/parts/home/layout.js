@@ -15,7 +15,7 @@ const BESIDE = 4; // pixels between two files of maps
 const LEFT = 40; // room for arcs
 const RIGHT = 8;
 const TITLE = 40; // above the list of next tokens
-const CONTROLS = 150; // below it
+const CONTROLS = 136; // below it
 export const HEADER = 20; // above each of several bands
 const PAGER = 28; // above layers that come in pages
 const ROW = 42; // the highest row of a text
@@ -273,7 +273,7 @@ function columnsOf(columns, { from, to, files }, { start, end, unit, top, height
  */
 function nextAt(width, height, unit) {
   const wide = Math.round(clamp(width * 0.165, 196, 310));
-  const pitch = Math.floor(clamp((height - TITLE - CONTROLS) / (N_NEXT + 1), 26, 46));
+  const pitch = Math.floor(clamp((height - TITLE - CONTROLS) / (N_NEXT + 1), 22, 46));
   const y = Math.max(0, Math.round((height - TITLE - CONTROLS - (N_NEXT + 1) * pitch) / 2));
   const x = width - RIGHT - wide;
   const bar = {
