@@ -83,7 +83,7 @@ def heads() -> Read:
         "heads x": measures["near"].values.ravel(),
         "heads y": measures["previous"].values.ravel(),
         "heads marker.color": measures["broad"].values.ravel(),
-        "fact: near": digits(measures["near"].values[1, 6], 3),
+        "fact: near": digits(measures["near"].values[1, 6], 2),
         "column: heads": {
             **{trait.word: f"{n} of 48" for trait, n in n_heads.items()},
             "no single role": f"{said.count([])} of 48",
