@@ -175,8 +175,8 @@ def _errors(fitted: FittedLens) -> None:
         "One affine map a layer was fitted by least squares to "
         f"{fitted.n_fitted:,} tokens of texts that the model wrote, each token drawn from its own "
         "distribution. These are tokens of other texts of its own; what begins as a text that it "
-        "was fitted on is left out. KL is that of the model’s last distribution to the lens’s: 0 "
-        "where both are the same.",
+        "was fitted on is left out, and so is the first token of each. KL is that of the model’s "
+        "last distribution to the lens’s: 0 where both are the same.",
     )
     both = {LENSES["logit"]: fitted.plain, LENSES["fitted"]: fitted.fitted}
     kl = kl_curves({name: errors.kl for name, errors in both.items()})
