@@ -126,7 +126,7 @@ def test_a_chain_is_one_part_until_it_is_unfolded(gallery: Gallery) -> None:
 
 
 def test_thirty_layers_are_in_sight_whole(gallery: Gallery) -> None:
-    """A head in each layer at one token: none lies outside, and none on its neighbour."""
+    """A head in each layer at one token: none lies outside, and none covers its neighbour."""
     head = [1 + layer * (N_HEADS + 1) for layer in range(30)]
     edges = [[0, 2, 0, 2, 2, 0], *([i, 2, 0, 2, 2, head[i - 1]] for i in range(1, 30))]
     of = chain(*edges, [30, 4, 0, 2, 2, head[-1]])
@@ -139,7 +139,7 @@ def test_thirty_layers_are_in_sight_whole(gallery: Gallery) -> None:
     middles = sorted(y for y, _ in circles)
     most = max(r for _, r in circles)
     assert most < middles[0] and middles[-1] < high - most
-    assert min(np.diff(middles)) > most
+    assert most < 0.6 * min(np.diff(middles))
 
 
 def test_a_chain_that_leaves_out_a_layer_names_its_mlps(gallery: Gallery) -> None:

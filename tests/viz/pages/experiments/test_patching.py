@@ -2,7 +2,9 @@
 
 import re
 from functools import cache
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -120,12 +122,18 @@ def test_what_stands_in_a_blank_turns_with_a_word_and_moves_to_it(example: Examp
     assert float(own) > 0 > float(other.replace("−", "-")), "the sign of the difference turns"
 
 
-def test_a_pair_of_an_encoder_brings_its_blank(monkeypatch: pytest.MonkeyPatch) -> None:
-    put: list[tuple] = []
-    monkeypatch.setattr(asked.state, "put", lambda *pairs: put.extend(pairs))
+def test_every_pair_is_offered_with_its_model_its_texts_and_its_blank() -> None:
+    app = open_page("Patching", sentence="One day a dog ran")
+    (ways,) = (x.proto.body for x in app.get("html") if "hl-way" in x.proto.body)
+    links = [parse_qs(unescape(x)) for x in re.findall(r'href="\?([^"]*)"', ways)]
+    assert [(x["model"], x["second"]) for x in links] == [
+        ([one.model], [one.corrupt]) for one in pairs()
+    ]
+    blanks = [x["blanks"] for x in links if x["model"] == ["blank"]]
+    assert blanks == [[str(example.blank)] for example in OF_BLANK]
     example = OF_BLANK[0]
-    asked._take_over({asked.PAIR: example.title})
-    assert (asked.BLANKS, [example.blank]) in put
+    link = next(x for x in links if x["second"] == [example.corrupt])
+    assert link["sentence"] == [example.clean]
 
 
 @pytest.mark.parametrize("example", OF_TRANSLATE, ids=lambda example: example.title)
@@ -181,7 +189,7 @@ def test_the_same_sentence_twice_and_no_second_one_say_so() -> None:
         "Change the second sentence."
     ]
     app = open_page("Patching", sentence=GIRL, second=" ")
-    assert lines(app, "note") == [asked.ASKS]
+    assert lines(app, "note") == [f"{asked.ASKS} {page.PROMISE}"]
 
 
 def test_estimates_are_there_at_once_and_a_click_makes_one_exact(
