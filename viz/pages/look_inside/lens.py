@@ -85,10 +85,10 @@ def render(view: View) -> None:
     _cell(view, position, fitted)
     reading = _read(view, (*window, position), position, fitted)
     _grid(reading, colour, window)
+    _formulas(reading, fitted)
     turned.draw(view)
     if fitted:
         _errors(fitted)
-    _formulas(reading, fitted)
     inspector.source("model.analysis.lens.logit_lens")
     inspector.check(
         reading.lens.error <= ALLOWED,
