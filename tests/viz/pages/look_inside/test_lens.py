@@ -105,7 +105,9 @@ def test_a_lens_that_takes_long_is_not_fitted_unasked(
     KEPT.clear()
     query = {"sentence": "One day a fox ran.", "second": "One day a dog sat."}
     app = faultless(open_page("Logit lens", lens="fitted", **query))
-    assert said in " ".join([*(str(getattr(x, "text", "")) for x in app.get("progress")), *told(app), *captions(app)])
+    assert said in " ".join(
+        [*(str(getattr(x, "text", "")) for x in app.get("progress")), *told(app), *captions(app)]
+    )
     assert {button, "Compute"} <= {x.label for x in app.button}
     assert "0 of 6 layers are run" in " ".join(captions(app))
     plain = logit_lens(stories_trace("One day a fox ran."), stories().decoder)
