@@ -153,7 +153,7 @@ def _solved(model: AnyDecoder, sums: "Sums", texts: "Texts", is_held: np.ndarray
     with torch.inference_mode():
         final = model.read_out(held[-1]).log_softmax(dim=-1)
     for layer in range(n_layers):
-        moved = held[layer] @ maps[layer] + offsets[layer]
+        moved = held[layer] @ maps[layer].to(held) + offsets[layer].to(held)
         for errors, streams in ((plain, held[layer]), (fitted, moved)):
             errors.kl[layer], errors.top1[layer] = _against(model, streams, final)
         yield (n + n_layers + layer) / (n + 2 * n_layers)
@@ -200,10 +200,11 @@ class Sums:
 
     @torch.inference_mode()
     def add(self, streams: Tensor) -> None:
-        """Add tokens. streams: (L + 1, n, D)."""
+        """Add tokens. streams: (L + 1, n, D), of any device: sums are float64, the CPU's."""
+        streams = streams.cpu()
         if not self.n:
             size = streams.shape[-1]
-            empty = streams.new_zeros(len(streams) - 1, size, size, dtype=torch.float64)
+            empty = torch.zeros(len(streams) - 1, size, size, dtype=torch.float64)
             self._shift = streams.mean(dim=1)
             self._means = torch.zeros_like(self._shift, dtype=torch.float64)
             self._squares, self._products = empty, empty.clone()

@@ -63,7 +63,7 @@ def turning(model: AnyDecoder, first: Trace, second: Trace) -> Turning:
     def compute(layers: Sequence[int]) -> np.ndarray:
         addresses = [f"{blocks}.{layer}.resid_post" for layer in layers]
         logits = branches.logits(addresses, [((-1,), streams[layer]) for layer in layers])
-        return (logits[:, other] - logits[:, answer]).double().cpu().numpy()
+        return (logits[:, other] - logits[:, answer]).cpu().double().numpy()
 
     n = len(streams)
     at_once = n_at_once(branches.given, MOST_AT_ONCE)

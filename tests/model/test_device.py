@@ -78,7 +78,7 @@ def test_one_thread_is_left_as_it_was_by_those_who_overlap() -> None:
 # Where tensors are the CPU's anyway: of what draws tokens, was numpy, or is built there.
 ON_THE_CPU = {
     "decoding/beam.py", "decoding/filters.py", "decoding/writing.py", "analysis/depth.py",
-    "analysis/probabilities.py", "analysis/positions.py", "positions.py",
+    "analysis/fitted_lens.py", "analysis/probabilities.py", "analysis/positions.py", "positions.py",
 }  # fmt: skip
 
 

@@ -70,8 +70,10 @@ def said_of(error: BaseException) -> str:
 def show(on_stop: Callable[[], None] = leave, *, is_alone: bool = False) -> None:
     """The strip, while a model is being opened; in the place of the page where it is alone."""
     now = coming()
-    if now is None or now.is_over:
+    if now is None:
         return
+    if now.is_over:  # since the page was begun
+        notices.run_again()
 
     def tick() -> None:
         if coming() is not now or now.is_over:

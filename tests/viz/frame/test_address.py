@@ -21,7 +21,6 @@ MENDED = [
     ("Next token", "token", "99", 15),
     ("KV cache", "prefill", "99", 16),
     ("KV cache", "held", "3", 5),
-    ("Logit lens", "lens_start", "7", -1),
     ("Nonsense", "page", "Nonsense", "Home"),
     ("Masked language model", "blanks", "99", (4,)),
     ("Heads", "across", "next", "distance"),
@@ -34,7 +33,6 @@ LABELS = {
     "blanks": "Blank",
     "row_place": "Token written",
     "held": "Tokens cached",
-    "lens_start": "Window",
 }
 
 

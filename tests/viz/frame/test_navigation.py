@@ -249,7 +249,7 @@ def test_what_is_of_another_page_or_model_is_said_to_be_on_its_way(
     """Old numbers stood under the new heading; a text that is typed leaves them as they are."""
     said = []
     monkeypatch.setattr(
-        words, "working_out", lambda what, is_other: said.append((what, is_other)) or ""
+        words, "working_out", lambda what, is_other: said.append((what, is_other)) or "…"
     )
     app = open_page("Masks", sentence=TOM)
     assert said[0] == (f"Working out Masks of {called(FIRST_MODEL)}…", True)

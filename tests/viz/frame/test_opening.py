@@ -15,7 +15,7 @@ from model.sources.handle import ModelHandle, OpenModel
 from tests.model.adopted.families import saved
 from tests.viz.apps import box_of, control, lines, open_page
 from viz import runs
-from viz.frame import folder, opening
+from viz.frame import folder, opening, presenting
 from viz.frame.settings import MODEL
 
 
@@ -61,18 +61,22 @@ def strips(app: AppTest) -> list[str]:
     return [html.unescape(re.sub("(<[^>]*>)+", "|", body)) for body in bodies]
 
 
-def _by_the_dialog(place: Path, held: Held) -> AppTest:
+def _by_the_dialog(place: Path) -> AppTest:
     app = open_page("Tokens")
     app.session_state[folder.ASKED] = True
     app.run().text_input(key=folder.TYPED).set_value(str(place))
     (button,) = (button for button in app.button if button.label == "Open")
-    button.click().run()
+    return button.click().run()
+
+
+def _half_open(place: Path, held: Held) -> AppTest:
+    app = _by_the_dialog(place)
     held.has_come.wait()
     return app.run()
 
 
 def test_the_page_goes_on_with_its_model_while_another_opens(tmp_path: Path, held: Held) -> None:
-    app = _by_the_dialog(saved(tmp_path / "<b>my"), held)
+    app = _half_open(saved(tmp_path / "<b>my"), held)
     (said,) = strips(app)
     assert "<b>my" in said and "under 1 MB" in said
     assert "2 of 4: |Dequantising|1 of 3 tensors|" in said  # no time before three are timed
@@ -83,8 +87,22 @@ def test_the_page_goes_on_with_its_model_while_another_opens(tmp_path: Path, hel
     assert app.session_state[MODEL.name] == "<b>my" and places.remembered() == [tmp_path / "<b>my"]
 
 
+def test_what_is_open_while_the_page_is_drawn_is_chosen(
+    tmp_path: Path, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show = presenting.show  # before the strip
+
+    def let_go_and_show() -> None:
+        if opening.coming():
+            held.let_go()
+        show()
+
+    monkeypatch.setattr(presenting, "show", let_go_and_show)
+    assert control(_by_the_dialog(saved(tmp_path / "mine")), "model") == "mine"
+
+
 def test_what_is_stopped_half_way_is_not_in_the_list(tmp_path: Path, held: Held) -> None:
-    app = _by_the_dialog(saved(tmp_path / "mine"), held)
+    app = _half_open(saved(tmp_path / "mine"), held)
     app.button(key="opening-stop").click().run()
     assert strips(app) == [] and control(app, "model") == "stories"
     held.let_go()

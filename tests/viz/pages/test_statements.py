@@ -65,7 +65,7 @@ WIDE = {"position": "rope", "mask": "prefix", "prefix_len": 19}
 ALONE, ROPE, ALIBI = {"n_heads": 1, "n_kv_heads": 1}, {"position": "rope"}, {"position": "alibi"}
 NORM, ROOT = r"\mathrm{norm}", r"\sqrt{d_{\mathrm{head}}}"
 FINAL, TIED = "with the final norm and the unembedding", "The unembedding is the embedding itself"
-SUM, SCALED = "√d_model · embedding + position", r"\sqrt{d_{\mathrm{model}}}\,E[t_p]"
+SUM, SCALED = "√d_model · embedding + position", r"\sqrt{d_{\mathrm{model}}}\,W_E[t_p]"
 OWN = "it is the mask that the model was trained with."
 LEAKS, SAYS_NOTHING = (
     "Neither number says how well it predicts",
@@ -99,7 +99,7 @@ OF_CONFIGS: list[tuple[Address, dict[str, object], list[str], list[str]]] = [
             ({"scene": "sum"}, True, SUM, []),
             ({"scene": "sum"}, False, "embedding + position", [SUM]),
             ({"inspect": "formula"}, True, SCALED, []),
-            ({"inspect": "formula"}, False, "E[t_p]", [SCALED]),
+            ({"inspect": "formula"}, False, "W_E[t_p]", [SCALED]),
         )
     ),
     (attention("Home"), ALIBI, ["+ B + M", ROOT], []),
