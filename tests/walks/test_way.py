@@ -32,6 +32,7 @@ from tests.viz.builders import stories_trace
 from tests.walks.test_generating import BARS
 from tests.walks.test_pages import AXE, SERIOUS
 from viz import theme
+from viz.frame.words import working_out
 from viz.labels import token_labels
 
 # Whether a key that is pressed in a box is taken by somebody.
@@ -40,16 +41,15 @@ PRESS = """(box, key) => !box.dispatchEvent(
 
 # The line of what is worked out over a figure of before: where both stand, where the heading ends,
 # and by how much the line moves the figure.
-LINE = """() => {
+LINE = """html => {
     const body = document.querySelector('.st-key-page');
     const figure = body.querySelector('[class*=st-key-figure-]');
     const block = [...body.children].find(child => child.contains(figure));
     const top = node => Math.round(node.getBoundingClientRect().top);
     const before = top(block);
     figure.closest('.stElementContainer').dataset.stale = 'true';
-    const line = Object.assign(document.createElement('p'), {className: 'hl-working'});
-    body.querySelector('.st-key-working').append(line);
-    line.textContent = 'Running the model on 13 tokens…';
+    body.querySelector('.st-key-working').insertAdjacentHTML('beforeend', html);
+    const line = body.querySelector('.hl-working');
     const {bottom} = body.querySelector('.st-key-heading').getBoundingClientRect();
     return [top(line), top(block), bottom, top(block) - before];
 }"""
@@ -259,7 +259,9 @@ def test_back_and_forward_undo_page_head_and_model(page: Page) -> None:
     settle(page, "Masks")
     page.wait_for_url("**page=Masks**")
     assert query(page) == {"page": "Masks", "sentence": TOM, "layer": "4"}
-    line, stale, heading, moved = page.evaluate(LINE)
+    line, stale, heading, moved = page.evaluate(
+        LINE, working_out("Running the model…", is_other=False)
+    )
     assert heading <= line == stale, "it stands where what is drawn again stands"
     assert moved == 0
 
