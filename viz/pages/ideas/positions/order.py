@@ -106,7 +106,7 @@ def _case(handle: ModelHandle, view: View, order: Sequence[int]) -> Case:
 
 
 def _bars(case: Case, pair: Pair, what: str) -> Chart:
-    """The likeliest next tokens of either order, and how much of the probability moves."""
+    """The most likely next tokens of either order, and how much of the probability moves."""
     leading = leading_tokens(*pair, LEADING)
     names = told_apart(runs.vocabulary(case.handle), [i for i, _, _ in leading])
     both = tuple(np.array(probs) for probs in zip(*(probs for _, *probs in leading), strict=True))
