@@ -11,6 +11,19 @@ from model.training import runs as trainings
 from tests.screen import arrive, drawn, query, settle, visit
 
 SMALL = "d_model=16\nd_ff=32\nbatch_tokens=210\nevaluate_every=20"
+# Where each button of the training stands, in each frame that is drawn.
+PLACES = """() => {
+    const places = window.places = {};
+    const look = () => {
+        for (const button of document.querySelectorAll('[class*="st-key-lab-"] button')) {
+            const left = Math.round(button.getBoundingClientRect().left);
+            (places[button.innerText] ??= new Set()).add(left);
+        }
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+MOVED = "Object.entries(places).filter(([, at]) => at.size > 1).map(([label]) => label)"
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +56,14 @@ def test_a_training_is_begun_watched_left_and_steered(page: Page) -> None:
     visit(page, page="Lab", lab="new", lab_task="copy", lab_fields=fields)
     press(page, "Start training")
     stands(page, "running")
+    page.evaluate(PLACES)
     press(page, "Pause")
     stands(page, "paused")
+    press(page, "Go on")
+    stands(page, "running")
+    press(page, "Pause")
+    stands(page, "paused")
+    assert page.evaluate(MOVED) == [], "they move under the hand that presses them"
     visit(page, page="Home")
     visit(page, page="Lab")
     stands(page, "paused")

@@ -234,18 +234,22 @@ def _stands(run: Run) -> str:
 
 
 Act = tuple[str, str, Callable[[Path], object]]
+PAUSE: Act = ("Pause", "pause", trainings.pause)
+GO_ON: Act = ("Go on", "play_arrow", trainings.go_on)
 STOP: Act = ("Stop", "stop", trainings.stop)
 RESUME: Act = ("Resume", "play_arrow", trainings.resume)
 DELETE: Act = ("Delete", "delete", trainings.delete)
 ACTS: Mapping[str, Sequence[Act]] = {
-    "starting": (STOP,),
-    "running": (("Pause", "pause", trainings.pause), STOP),
-    "paused": (("Go on", "play_arrow", trainings.go_on), STOP),
-    "stopping": (),
+    "starting": (PAUSE, STOP),
+    "running": (PAUSE, STOP),
+    "paused": (GO_ON, STOP),
+    "stopping": (PAUSE, STOP),
     "stopped": (RESUME, DELETE),
     "failed": (RESUME, DELETE),
     "finished": (DELETE,),
 }
+# What stands there already, or still, so that no button moves under the hand that presses it.
+NOT_NOW: Mapping[str, Sequence[Act]] = {"starting": (PAUSE,), "stopping": (PAUSE, STOP)}
 
 
 def _buttons(run: Run) -> None:
@@ -253,12 +257,15 @@ def _buttons(run: Run) -> None:
     is_own = run.folder.resolve().parent == trainings.runs_folder().resolve()
     if not folder.is_local() or not (is_own or run.state in LIVE):
         return
-    for act in ACTS[run.state]:
-        if act is DELETE:
-            with st.popover("Delete", icon=":material/delete:"):
-                _button(("Delete it for good", *DELETE[1:]), run)
-        elif act is not RESUME or run.recipe is not None:
-            _button(act, run)
+    acts = [act for act in ACTS[run.state] if act is not RESUME or run.recipe is not None]
+    with layout.cells("lab-acts"):
+        for place, act in enumerate(acts):
+            with layout.cell(f"lab-act-{place}"):
+                if act is DELETE:
+                    with st.popover("Delete", icon=":material/delete:"):
+                        _button(("Delete it for good", *DELETE[1:]), run)
+                else:
+                    _button(act, run)
 
 
 def _button(act: Act, run: Run) -> None:
@@ -267,6 +274,7 @@ def _button(act: Act, run: Run) -> None:
         label,
         icon=f":material/{icon}:",
         key=f"lab-{label}",
+        disabled=act in NOT_NOW.get(run.state, ()),
         on_click=unbroken(partial(_act, does)),
         args=(run.folder,),
     )
