@@ -23,12 +23,11 @@ PLACE = """async ([selector, row, column]) => {
     }
 }"""
 TILE = """([layer, head]) => {
-    const frame = document.querySelector('.hl-frame:not(.hl-frame-hover)');
-    const image = document.querySelector('.hl-overview image');
+    const maps = document.querySelector('.hl-overview'), image = maps.querySelector('image');
     image.scrollIntoView({block: 'center'});
-    const {left, top} = image.getBoundingClientRect();
-    const pitch = frame.width.baseVal.value;
-    return [left + (head + 0.4) * pitch, top + (layer + 0.4) * pitch];
+    const {left, top, width, height} = image.getBoundingClientRect();
+    const [layers, heads] = maps.ariaLabel.match(/\\d+/g).map(Number); // "All 6 layers and 8 heads"
+    return [left + (head + 0.4) * width / heads, top + (layer + 0.4) * height / layers];
 }"""
 
 

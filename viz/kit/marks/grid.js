@@ -28,6 +28,8 @@ const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowD
 export class Grid {
   /** Pixels from one map to the next. */
   pitch = { x: 0, y: 0 };
+  /** Pixels above each map that a word has. */
+  strip = 0;
   /** @type {Heads} */
   #heads;
   #frame = svg("rect", { class: "hl-frame", visibility: "hidden" });
@@ -59,19 +61,21 @@ export class Grid {
    * @param {{masked: number, isSigned?: boolean}} codes bytes that are no weight
    * @param {Palette} palette
    * @param {{x: number, y: number}} pitch
+   * @param {number} [strip] pixels above each map that a word has
    */
-  build(heads, codes, palette, pitch) {
+  build(heads, codes, palette, pitch, strip = 0) {
     this.#heads = heads;
-    this.pitch = pitch;
+    [this.pitch, this.strip] = [pitch, strip];
     const { left, top, beside } = this.margin;
     const [width, height] = [pitch.x * heads.n_heads, pitch.y * heads.n_layers];
     const box = [left + width + beside, top + height + beside];
     setAll(this.node, { viewBox: `0 0 ${box[0]} ${box[1]}`, width: box[0], height: box[1] });
-    const gaps = { x: GAP / (pitch.x - GAP), y: GAP / (pitch.y - GAP) };
+    const below = GAP + strip;
+    const gaps = { x: GAP / (pitch.x - GAP), y: below / (pitch.y - below) };
     const isSmooth = heads.tiles.shape[2] > pitch.x * devicePixelRatio;
     const image = svg("image", {
       href: atlas(heads, codes, palette, gaps),
-      ...{ x: left, y: top, width, height },
+      ...{ x: left, y: top + strip, width, height },
       preserveAspectRatio: "none",
       style: `image-rendering:${isSmooth ? "auto" : "pixelated"}`,
     });
@@ -84,7 +88,7 @@ export class Grid {
     /** @type {(x: number, y: number, anchor: string, words: string) => SVGElement} */
     const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor }, words);
     const layers = spaced(this.#heads.n_layers, high).map((i) =>
-      text(left - 5, top + (i + 0.5) * high + 4, "end", `L${i}`),
+      text(left - 5, top + (i + 0.5) * high + this.strip / 2 + 4, "end", `L${i}`),
     );
     const heads = spaced(this.#heads.n_heads, wide).map((i) =>
       text(left + (i + 0.5) * wide, top - 6, "middle", `H${i}`),
@@ -116,7 +120,7 @@ export class Grid {
     const box = this.node.querySelector("image")?.getBBox() ?? { width: 0, height: 0 };
     const { x, y } = this.#frame.getBBox();
     const at = [
-      (y + GAP / 2 - this.margin.top) / this.pitch.y,
+      (y + GAP / 2 - this.strip - this.margin.top) / this.pitch.y,
       (x + GAP / 2 - this.margin.left) / this.pitch.x,
     ];
     return {
@@ -136,9 +140,9 @@ export class Grid {
     const { x, y } = this.pitch;
     setAll(node, {
       x: this.margin.left + head * x - GAP / 2,
-      y: this.margin.top + layer * y - GAP / 2,
+      y: this.margin.top + layer * y + this.strip - GAP / 2,
       width: x,
-      height: y,
+      height: y - this.strip,
     });
   }
 

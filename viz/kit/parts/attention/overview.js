@@ -6,7 +6,7 @@ import { same } from "../../conversation.js";
 import { digits, html, wordsIn, svg } from "../../dom.js";
 import { GAP, Grid } from "../../marks/grid.js";
 import { mean } from "../../measures.js";
-import { chips, headsOf, pairsInWords, rolesInWords, says } from "./roles.js";
+import { chips, headsOf, pairsInWords, rolesInWords, says, stripOf } from "./roles.js";
 
 /** @import { Lifetime } from "../../lifetime.js" */
 /** @import { Palette } from "../../wire.js" */
@@ -18,8 +18,9 @@ const MARGIN = { left: 30, top: 22, beside: 44 }; // where the bars are
 const TILE = { least: 6, most: 74 };
 const MOST_STRETCH = 3; // of a map's longer side to its shorter
 const REST =
-  "The stronger the colour, the larger the weight. Where there is room a word on a map says what its head does most on this";
-const BARS = "Bars: sharpness, the mean of each row’s maximum";
+  "The stronger the colour, the larger the weight. Where there is room a word above a map says what its head does most on this";
+const BARS =
+  "Grey bars say how sharp a layer’s or a head’s rows are: the mean of each row’s largest weight";
 const FOR_MEAN = "Click for the mean map.";
 const FIRST_ROW = ", in self-attention without the first row"; // as model.analysis.heads.sharpness
 
@@ -190,10 +191,12 @@ class Charted {
     this.group = group;
     const [, rows, columns] = tiles.shape;
     const room = width - MARGIN.left - MARGIN.beside - 2;
-    const pitch = pitchOf(rows / columns, room / group.n_heads);
-    this.grid.build({ ...group, tiles }, told.run.about, palette, pitch);
-    const corner = { x: MARGIN.left + pitch.x - GAP, y: MARGIN.top };
-    this.grid.lay([...this.#bars(), ...chips(told, group, pitch, corner)]);
+    const { x, y } = pitchOf(rows / columns, room / group.n_heads);
+    const strip = stripOf({ x, y });
+    const pitch = { x, y: y + strip };
+    this.grid.build({ ...group, tiles }, told.run.about, palette, pitch, strip);
+    const corner = { x: MARGIN.left, y: MARGIN.top };
+    this.grid.lay([...this.#bars(), ...(strip ? chips(told, group, pitch, corner) : [])]);
     this.grid.node.setAttribute("aria-label", this.#alternative());
   }
 
@@ -205,7 +208,7 @@ class Charted {
     const most = MARGIN.beside - 8;
     const layers = Array.from({ length: n_layers }, (_, i) => {
       const height = Math.min(high * 0.5, 14);
-      const y = MARGIN.top + (i + 0.5) * high - height / 2;
+      const y = MARGIN.top + (i + 0.5) * high + (this.grid.strip - height) / 2;
       const width = Math.max(0, most * this.#layerSharpness(i));
       return svg("rect", { class: "hl-bar", x: right, y, height, width });
     });

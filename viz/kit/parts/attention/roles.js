@@ -7,9 +7,9 @@ import { ASIDE } from "../../patterns.js";
 
 /** @import { Group, Run } from "../../run.js" */
 
-// Pixels of a letter of a chip, around its word, of its height, and of a tile that has room for the
+// Pixels above a tile that a word has, to the line it stands on, and of a tile that has room for the
 // word, and for its number besides.
-const CHIP = { letter: 5.7, pad: 5, height: 13, base: 10.5, fromTile: 34, withNumber: 72 };
+const CHIP = { strip: 14, base: 10, fromTile: 34, withNumber: 72 };
 const MOST_NAMED = 3; // heads and pairs named in the text alternative
 
 /**
@@ -147,28 +147,29 @@ export function pairsInWords(told, group) {
 }
 
 /**
- * What heads do, as a word in the upper right of their tiles, which a causal mask leaves empty; none
- * where tiles are too small to read it.
+ * Pixels above each tile that the word of its head has: none where tiles are too small to read it.
+ *
+ * @param {{x: number, y: number}} pitch pixels from one tile to the next, without that room
+ */
+export const stripOf = (pitch) => (Math.min(pitch.x, pitch.y) < CHIP.fromTile ? 0 : CHIP.strip);
+
+/**
+ * What heads do, as a word above their tiles.
  *
  * @param {Told} told
  * @param {Group} group
  * @param {{x: number, y: number}} pitch pixels from one tile to the next
- * @param {{x: number, y: number}} corner upper right of the first tile
+ * @param {{x: number, y: number}} corner upper left of the first tile and its word
  */
 export function chips(told, group, pitch, corner) {
-  if (Math.min(pitch.x, pitch.y) < CHIP.fromTile) return [];
   return headsOf(group).flatMap(({ layer, head }) => {
     const role = roleOf(told, group, layer, head);
     if (!role) return [];
     const number = pitch.x < CHIP.withNumber ? "" : digits(role.value, 2);
-    const words = `${role.words.chip} ${number}`.trim();
-    const width = CHIP.letter * words.length + CHIP.pad;
     const children = number
       ? [`${role.words.chip} `, svg("tspan", { "data-number": "role" }, number)]
       : [role.words.chip];
-    const [right, y] = [corner.x + head * pitch.x, corner.y + layer * pitch.y];
-    const box = { x: right - width, y, width, height: CHIP.height };
-    const place = { x: right - width / 2, y: y + CHIP.base, "text-anchor": "middle" };
-    return svg("g", { class: "hl-chip" }, svg("rect", box), svg("text", place, children));
+    const place = { x: corner.x + head * pitch.x, y: corner.y + layer * pitch.y + CHIP.base };
+    return svg("text", { class: "hl-chip", ...place }, children);
   });
 }

@@ -123,6 +123,32 @@ def test_each_kind_has_its_grid_and_opens_its_heads(gallery: Gallery) -> None:
     assert (sent["attention"], sent["layer"], sent["head"]) == (CROSS, 1, 2)
 
 
+# Of each word on the grids: how far the line it stands on lies below the map above it, and how far
+# its own map lies below that. Maps are as high as the one that is framed, in its own grid.
+ROOM = """() => [...document.querySelectorAll('.hl-overview:has(.hl-frame[visibility=visible])')]
+.flatMap(maps => {
+    const {y, height} = maps.querySelector('image').getBBox();
+    const pitch = height / Number(maps.ariaLabel.match(/\\d+/)[0]);
+    const framed = maps.querySelector('.hl-frame[visibility=visible]');
+    const map = framed.height.baseVal.value - 3;
+    return [...maps.querySelectorAll('.hl-chip')].map(word => {
+        const below = (word.y.baseVal[0].value - y + pitch) % pitch;
+        return [below - map, pitch - below];
+    });
+})"""
+
+
+def test_words_stand_between_the_maps_and_hide_no_cell(gallery: Gallery) -> None:
+    found = []
+    for attention in KINDS:
+        opened(gallery, attention=attention, layer=1, head=2)
+        found += gallery.evaluate(ROOM)
+    room = np.array(found)
+    assert len(room) >= len(KINDS)
+    assert room[:, 0].min() >= 10  # the height of its letters
+    assert room[:, 1].min() >= 3  # what hangs below its line
+
+
 def test_a_bar_opens_the_mean_of_its_own_kind(gallery: Gallery) -> None:
     opened(gallery)
     gallery.mouse.click(*place(gallery, 2, 0, N_HEADS - 0.2))
