@@ -1,5 +1,6 @@
 """What a model is made of, whoever built it: its stacks, and the steps of each in their order."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -44,6 +45,17 @@ class Sublayer(NamedTuple):
     weights: Weights = ()
     heads: Heads | None = None
     up: nn.Module | None = None
+
+
+def are_sums(sublayers: Sequence[Sublayer]) -> bool:
+    """Whether blocks add what heads, and then an MLP, write to one stream, with no norm after it.
+
+    Then the stream is a sum of what all of them write (Elhage et al. 2021).
+    """
+    wanted = [("attn_out", "resid_pre"), ("ffn_out", "resid_mid")]
+    found = [(one.writes, one.reads) for one in sublayers]
+    is_plain = not any(one.norm or one.own_norm for one in sublayers)
+    return is_plain and found == wanted * (len(found) // 2)
 
 
 class Step(NamedTuple):

@@ -22,6 +22,7 @@ from model.decoding.predict import check_prompt
 from model.given import Blanked, Chat, Given, Translation
 from model.grown import Known, grown, nothing
 from model.inputs import Text, blanked_ids
+from model.parts import are_sums
 from model.records import to_numpy
 from model.sources.handle import Traced
 from model.tap import Attachment, Edit, Recorder, attach
@@ -116,6 +117,7 @@ class Adopted:
             "blocks": self.model.stacks,
             "cache": again and not self.model.config.n_together,
             "chat": "decoder" in again and self.own_tokenizer and self.own_tokenizer.template,
+            "sums": are_sums(self.model.sublayers),
             "edits": is_alone and self.model.anatomy.has_residuals,
             "parts": self._has_parts,
             "embeddings": self.model.embeds,

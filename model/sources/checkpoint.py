@@ -33,6 +33,7 @@ from model.given import Given
 from model.grown import Known, grown, nothing
 from model.inputs import INPUTS
 from model.lines import in_millions, quoted, spelled
+from model.parts import are_sums
 from model.sources import nanogpt
 from model.sources.handle import Traced
 from model.sources.offers import OF_KIND
@@ -104,7 +105,8 @@ class Checkpoint:
     @property
     def offers(self) -> frozenset[str]:
         """Its weights, and what its kind can."""
-        return OF_KIND[self.config.architecture].union(OWN)
+        sums = ("sums",) if are_sums(self.model.sublayers) else ()
+        return OF_KIND[self.config.architecture].union(OWN, sums)
 
     @property
     def input_kind(self) -> str:

@@ -10,6 +10,7 @@ REASONS = {
     "decoder": "it is no decoder, which says how a text goes on",
     "projections": "what its heads write was not found",
     "blocks": "what its blocks add to a stream was not found",
+    "sums": "its blocks do not add what heads, and then an MLP, write to one stream as it is",
     "edits": "its residual stream could not be followed through one stack",
     "parts": "its logits are not a plain sum of what its heads and sublayers write",
     "embeddings": "the embeddings of its tokens were not found by themselves",

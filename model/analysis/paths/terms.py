@@ -14,6 +14,7 @@ from model.analysis.patching import Pair, check_lengths
 from model.analysis.writers import Stretch, Writer, written
 from model.architectures.base import Transformer
 from model.attention import share_kv_heads
+from model.parts import are_sums
 from model.tap import ReachedError, Until, attach
 from model.trace import AttentionRecord, Trace
 from model.work import result_of
@@ -218,14 +219,12 @@ def adding(model: Transformer) -> Transformer:
     kinds = {site.kind for site in model.sites}
     if model.config.architecture != "decoder" or kinds != {"self"}:
         raise ValueError(f"{why}; this model is none: choose a language model, such as stories")
-    of_layers = list(zip(model.sublayers[::2], model.sublayers[1::2], strict=False))
-    wanted = [("attn_out", "resid_pre"), ("ffn_out", "resid_mid")]
-    for both in of_layers:
-        if [(one.writes, one.reads) for one in both] != wanted:
-            raise ValueError(f"{why}, attention first; here both read one stream or one is missing")
-        if any(one.norm or one.own_norm for one in both):
-            raise ValueError(f"{why}; here a norm follows, so heads do not add up: choose another")
-    if len(of_layers) != len(model.sites):
+    if not are_sums(model.sublayers):
+        raise ValueError(
+            f"{why} as it is, attention first; here a norm follows what they write, or both read "
+            "one stream: choose another model, such as stories"
+        )
+    if len(model.sublayers) != 2 * len(model.sites):
         raise ValueError(f"{why}; its parts were not found")
     return model
 

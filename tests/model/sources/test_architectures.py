@@ -39,7 +39,7 @@ def saved(folder: Path, name: str, **changes: object) -> Transformer:
 def test_a_picture_has_no_tokenizer_and_a_text_is_no_picture(tmp_path: Path) -> None:
     saved(tmp_path, "vision")
     loaded = checkpoint.load(tmp_path)
-    assert loaded.offers == {*OF_KIND["vision"], *checkpoint.OWN}
+    assert loaded.offers == {*OF_KIND["vision"], *checkpoint.OWN, "sums"}
     assert loaded.input_kind == "image"
     with pytest.raises(ValueError, match="takes pictures, not text"):
         _ = loaded.tokenizer

@@ -199,6 +199,6 @@ PAGE = Page(
     "alone is the other text’s and all that follows runs again. F is what some edges alone keep "
     "of the difference between both texts, when all others carry the other text.",
     render,
-    needs=("answers", "edits", "decoder", "vocabulary"),
+    needs=("answers", "edits", "decoder", "vocabulary", "sums"),
     opens_inspector=False,
 )

@@ -14,6 +14,7 @@ from model.sources import checkpoint
 from tests.model.builders import SENTENCE, tiny_checkpoint, tiny_vision
 from tests.viz.apps import (
     button,
+    captions,
     chart,
     charts,
     chosen,
@@ -127,6 +128,17 @@ def test_it_is_estimated_comes_in_and_can_be_stopped(monkeypatch: pytest.MonkeyP
     button(app, "Compute").click().run()
     finished(app)
     assert [sent["key"] for sent in charts(app)] == ["arrows", "token-worth"]
+
+
+def test_once_all_edges_are_removed_it_says_what_is_left() -> None:
+    app = open_page("Explanation", sentence=GIRL)
+    working: work.Explaining = app.session_state[f"remembered-{page.EXPLAINING}"][1]
+    working.filling.advance(1e9)
+    assert facts(app.run())["lost without it"] != NONE
+    n_numbers = 2 * len(stories_trace(GIRL).tokens)  # of each token its effect, and its flow
+    said = f"Working out what each token is worth: 0 of {n_numbers} numbers."
+    assert said in app.get("progress")[0].proto.text
+    assert not any("each token is worth:" in line for line in captions(finished(app)))
 
 
 def test_a_long_sentence_has_its_arrows_and_says_what_it_leaves_out(

@@ -10,12 +10,12 @@ from model.analysis.metrics import Metric
 from model.analysis.paths.words import edge_text
 from model.given import Input
 from model.names import head_name
-from viz.digits import digits, or_none
+from viz.digits import digits, equals, or_none
 from viz.figures.attribution import Estimates
 from viz.figures.explanation import arrow_scatter
 from viz.formulas import FORMULAS
 from viz.formulas import patching as formulas
-from viz.frame import answers, controls, gradual, inspector, layout, state, words
+from viz.frame import answers, controls, gradual, inspector, layout, notices, state, words
 from viz.frame.given import One, kind_on
 from viz.frame.page import Page
 from viz.frame.settings import ARROW, ARROWS_OF, MEASURE, METRIC, OTHER_TOKEN
@@ -45,17 +45,30 @@ def render(view: View) -> None:
         metric = _metric(view, one, (group, query))
         measure = controls.segments(MEASURE)
     work = _work(view, (one.given, metric, group, query))
-    shown = Shown(view, one, group, query, metric, work)
-    gradual.draw(
-        work,
-        lambda: _arrows(shown, measure),
-        lambda: gradual.said_of(work.filling, work.is_running, "Hollow"),
-    )
+    shown, had_arrows = Shown(view, one, group, query, metric, work), work.has_arrows
+
+    def figures() -> None:
+        if work.has_arrows and not had_arrows:
+            notices.run_again()  # what stands below has its numbers now
+        _arrows(shown, measure)
+
+    gradual.draw(work, figures, lambda: _said(work))
     _one(shown)
     if work.is_done:
         _named(shown)
         tokens.section(shown)
     _inspect(shown)
+
+
+def _said(work: Explaining) -> str:
+    """How far the edges have come, and once all are removed how far the tokens have."""
+    said = gradual.said_of(work.filling, work.is_running, "Hollow")
+    if not work.has_arrows or work.is_done:
+        return said
+    tokens = np.concatenate([work.token_effects, work.flows])
+    n_done = int(np.isfinite(tokens).sum())
+    doing = "Working out" if work.is_running else "Stopped at"
+    return f"{said} {doing} what each token is worth: {n_done} of {tokens.size} numbers."
 
 
 def _metric(view: View, one: One, arrows: tuple[str, int]) -> Metric:
@@ -160,8 +173,8 @@ def _conclusion(shown: Shown, measure: str, size: float, direction: float) -> st
     tells = _graded(abs(direction), ("next to nothing", "something", "nearly all"))
     return (
         f"Here {MEASURE.words(measure)} ranks edges {ranks} as their removal does "
-        f"(ρ = {digits(size, 2)}), and says {tells} of whether an edge helps or harms the answer "
-        f"(ρ = {digits(direction, 2)})."
+        f"(ρ {equals(size, 2)}), and says {tells} of whether an edge helps or harms the answer "
+        f"(ρ {equals(direction, 2)})."
     )
 
 
