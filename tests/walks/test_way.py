@@ -447,3 +447,23 @@ def test_a_token_is_called_by_the_word_that_stands_there_now(page: Page) -> None
     box.fill("The king gave five golden coins to Anna.")
     box.press("Enter")
     expect(chosen).to_have_value("7: to")
+
+
+# How much of each figure lies outside of the place it has on the page, in its own pixels.
+CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].map(plot => {
+    const place = plot.closest('[class*="st-key-figure-"]');
+    return plot.offsetHeight - place.offsetHeight;
+})"""
+
+
+def test_presented_figures_are_whole_and_keys_lead_to_what_is_below(page: Page) -> None:
+    size = page.viewport_size
+    page.set_viewport_size({"width": 1280, "height": 720})
+    arrive(page, page="Logit lens", present="yes")
+    cut = page.evaluate(CUT)
+    assert len(cut) >= 3
+    assert max(cut) <= 1
+    main = page.get_by_test_id("stMain")
+    page.keyboard.press("End")
+    page.wait_for_function("main => main.scrollTop > 100", arg=main.element_handle())
+    page.set_viewport_size(size)
