@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.charts.chart import Axis, Bars, Chart, Ink, Line, Pen
 
-ROW, FRAME = 30, 120  # pixels of a model's bar, and of the rest
+ROW, FRAME = 26, 120  # pixels of a model's bar, and of the rest
 INKS: tuple[Ink, ...] = (*range(6), "muted")  # a part more than there are colours of series
 BY_LENGTH, BY_WORK = "a + b·n + c·n²", "start + operations / rate"
 

@@ -351,10 +351,8 @@ function fullScreenChanged() {
  */
 function step(event) {
   if (!(event instanceof KeyboardEvent) || hasOwnKeys(document.activeElement)) return;
-  // What is below the screen's end is scrolled to by keys, which the page has if nothing else does.
-  const main = document.querySelector('[data-testid="stMain"]');
-  if (wayBack() && document.activeElement === document.body && main instanceof HTMLElement)
-    main.focus({ preventScroll: true });
+  const main = document.activeElement === document.body && document.getElementById("stMain");
+  if (main && wayBack()) main.focus(); // so that keys scroll it
   if (event.key === "Escape") press(wayBack());
   const way = WAYS[event.key];
   if (!way) return;

@@ -7,13 +7,17 @@ import { roomOnWall } from "../wall.js";
 /** @import { Lifetime } from "../lifetime.js" */
 /** @import { Chart } from "../plotly.js" */
 
-/** @typedef {{data: object[], layout: Record<string, any>, height: number}} Figure height in pixels */
+/** @typedef {Record<string, any>} Trace */
+/** @typedef {{data: Trace[], layout: Record<string, any>, height: number}} Figure height in pixels */
 /** @typedef {{x: unknown, y: unknown, handle?: number}} Picked where, or which handle was dragged there */
 
 const PATIENCE_MS = 300; // how long a figure out of sight lets others go before it
 const NARROW = 500; // pixels; titles of wider figures are in one line
 const STRETCH = 1.5; // how much higher than it should be a figure may be to fill a wall
 const LETTER = 6.6; // pixels of an average letter of a title in several lines
+// Pixels as viz/charts/room.py reckons them, which leaves room below for the legend's lines on a phone.
+const ENTRY = { letter: 6.9, beside: 46, line: 22 };
+const [PHONE, RIGHT] = [340, 24]; // pixels of a figure there, and right of its axes
 const FULL_SCREEN = {
   width: 24,
   height: 24,
@@ -36,6 +40,27 @@ function titleWithin(title, width) {
     else lines[last] += lines[last] ? ` ${word}` : word;
   }
   return { ...title, text: lines.join("<br>"), font: { ...title.font, size: 13 } };
+}
+
+/**
+ * The margins with room for as many lines of a legend below as it has in this width: the axes take
+ * what is left of the room for a phone's.
+ *
+ * @param {Trace[]} data
+ * @param {Record<string, any>} layout
+ * @param {number} width pixels
+ */
+function marginsFor(data, { margin, legend }, width) {
+  if (legend?.yanchor !== "bottom") return margin;
+  const named = data.filter(({ name, showlegend }) => name && showlegend !== false);
+  const wide = named.map(({ name }) => ENTRY.letter * name.length + ENTRY.beside);
+  /** @type {(room: number) => number} */
+  const lines = (room) =>
+    wide.reduce((a, b) => a + b, 0) <= room
+      ? 1
+      : Math.ceil(wide.length / Math.max(1, Math.floor(room / Math.max(...wide))));
+  const spare = lines(PHONE - margin.l) - lines(width - margin.l - RIGHT);
+  return { ...margin, b: margin.b - ENTRY.line * Math.max(spare, 0) };
 }
 
 export class Plot {
@@ -111,7 +136,8 @@ export class Plot {
     if (this.lifetime.isOver || !this.host.clientWidth) return;
     this.#width = this.host.clientWidth;
     const size = { width: this.#width, height: this.#heightOf(height) };
-    const shown = { ...layout, ...size, title: titleWithin(layout.title, this.#width) };
+    const title = titleWithin(layout.title, this.#width);
+    const shown = { ...layout, ...size, title, margin: marginsFor(data, layout, this.#width) };
     await Plotly.react(this.chart, data, shown, this.#config);
     if (this.#listens || this.lifetime.isOver) return;
     this.#listens = true;

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.viz.kit.gallery import Gallery
+from viz.charts.chart import Axis, Chart, Line
+from viz.charts.figure import figure as figure_of
+from viz.charts.sent import sent
 from viz.kit.part import Part
 from viz.kit.parts.figure import figure_part
+from viz.theme import LIGHT
 
 # A turn of what is played comes when a test says so, until it is ended.
 TURNS = """() => {
@@ -81,3 +85,24 @@ def test_it_stands_still_where_motion_is_reduced_until_it_is_asked_for(clock: Ga
     clock.mouse.move(300, 100)  # by the hand that asked for it
     assert clock.read()["title"] == "d = 1"
     assert turned(clock) == "d = 4"
+
+
+# Pixels from the axis' title to the legend below it, and from that to the figure's end.
+BELOW = """() => {
+    const [title, legend, all] = ['.xtitle', '.legend', '.main-svg']
+        .map(part => document.querySelector(part).getBoundingClientRect());
+    return [legend.top - title.bottom, all.bottom - legend.bottom];
+}"""
+
+
+@pytest.mark.parametrize("width", [1000, 340])
+def test_a_legend_stands_right_below_its_axis_at_any_width(gallery: Gallery, width: int) -> None:
+    names = ["trained on", "held out", "held out, longer texts", "held out, other words", "chance"]
+    lines = [Line([0, 1], [0, n], name) for n, name in enumerate(names)]
+    drawn = figure_of(Chart("Loss", Axis("step"), Axis("loss"), lines), LIGHT)
+    height = drawn["layout"]["height"]
+    part = figure_part(sent(drawn), height, name="f", alt="Lines.", image_format="png")
+    gallery.show(part, width)
+    above, below = gallery.evaluate(BELOW)
+    assert 0 <= above < 45
+    assert 0 <= below < 20
