@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.screen import (
     HOSTILE,
@@ -467,3 +467,20 @@ def test_presented_figures_are_whole_and_keys_lead_to_what_is_below(page: Page) 
     page.keyboard.press("End")
     page.wait_for_function("main => main.scrollTop > 100", arg=main.element_handle())
     page.set_viewport_size(size)
+
+
+# What stands in the place of a figure whose script is not there yet.
+IN_ITS_PLACE = """() => {
+    const place = document.querySelector('.st-key-page [data-testid=stSkeleton]');
+    return place && getComputedStyle(place, '::after').content.includes('Drawing');
+}"""
+
+
+def test_the_place_of_a_figure_says_that_it_comes(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/BidiComponent*.js", lambda route: held.append(route))
+    page.goto("/?page=Home")
+    page.wait_for_function(IN_ITS_PLACE)
+    for route in held:
+        route.continue_()
+    settle(page, "Home")
