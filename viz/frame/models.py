@@ -129,9 +129,7 @@ def refuse_unopened(handle: ModelHandle) -> None:
 
 def stop_chosen() -> None:
     """Wait for the chosen model no longer, but go on with the first."""
-    if now := opening.coming():
-        notices.add(f"{now.place.name} was not opened.")
-    opening.leave()
+    opening.stop()
     state.drop(_setting())
 
 

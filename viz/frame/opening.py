@@ -32,9 +32,19 @@ def coming() -> Opening | None:
 
 def start(place: Path, device: str, *, keeps_copy: bool) -> Opening:
     """Open a model for this visitor, who waits for no other any longer; see `begin`."""
+    new = begin(place, device, keeps_copy=keeps_copy)  # first: it may be the one left
+    if (now := coming()) and now is not new:
+        notices.add(f"{now.place.name} was not opened, but {place.name} in its place.")
     leave()
-    now = st.session_state[COMING] = begin(place, device, keeps_copy=keeps_copy)
-    return now
+    st.session_state[COMING] = new
+    return new
+
+
+def stop() -> None:
+    """Wait for nothing any longer, and say so: a person wanted that."""
+    if now := coming():
+        notices.add(f"{now.place.name} was not opened.")
+    leave()
 
 
 def leave() -> None:
@@ -67,7 +77,7 @@ def said_of(error: BaseException) -> str:
     return notices.FAULT
 
 
-def show(on_stop: Callable[[], None] = leave, *, is_alone: bool = False) -> None:
+def show(on_stop: Callable[[], None] = stop, *, is_alone: bool = False) -> None:
     """The strip, while a model is being opened; in the place of the page where it is alone."""
     now = coming()
     if now is None:

@@ -61,8 +61,8 @@ def strips(app: AppTest) -> list[str]:
     return [html.unescape(re.sub("(<[^>]*>)+", "|", body)) for body in bodies]
 
 
-def _by_the_dialog(place: Path) -> AppTest:
-    app = open_page("Tokens")
+def _by_the_dialog(place: Path, app: AppTest | None = None) -> AppTest:
+    app = app or open_page("Tokens")
     app.session_state[folder.ASKED] = True
     app.run().text_input(key=folder.TYPED).set_value(str(place))
     (button,) = (button for button in app.button if button.label == "Open")
@@ -105,10 +105,21 @@ def test_what_is_stopped_half_way_is_not_in_the_list(tmp_path: Path, held: Held)
     app = _half_open(saved(tmp_path / "mine"), held)
     app.button(key="opening-stop").click().run()
     assert strips(app) == [] and control(app, "model") == "stories"
+    assert lines(app, "note") == ["mine was not opened."]
     held.let_go()
     assert held.n_through == 0
     assert "mine" not in runs.model_names() and places.remembered() == []
     assert control(app.run(), "model") == "stories" and lines(app, "error") == []
+
+
+def test_of_two_that_are_opened_the_first_makes_room_and_it_is_said(
+    tmp_path: Path, held: Held
+) -> None:
+    app = _half_open(saved(tmp_path / "mine"), held)
+    app = _by_the_dialog(saved(tmp_path / "other"), app)
+    assert lines(app, "note") == ["mine was not opened, but other in its place."]
+    held.let_go()
+    assert control(app.run(), "model") == "other" and places.remembered() == [tmp_path / "other"]
 
 
 def test_a_model_of_the_address_says_how_far_it_is_in_the_place_of_the_page(
