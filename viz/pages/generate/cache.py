@@ -165,7 +165,7 @@ def _sizes(known: list[KnownModel]) -> int:
     )
     n_tokens = controls.number(settings.CONTEXT)
     rows = [_row(model, n_tokens) for model in known]
-    words.table({name: [row[name] for row in rows] for name in rows[0]})
+    words.table({name: [row[name] for row in rows] for name in rows[0]}, texts=["source"])
     short = [model.name for model in known if model.max_seq_len < n_tokens]
     if short:
         st.caption(
