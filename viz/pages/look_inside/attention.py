@@ -93,16 +93,26 @@ def _chosen(view: View) -> Settings:
 
 
 def _ways_on(view: View, chosen: Settings) -> None:
-    """To what the head adds to an answer: of a pinned cell, to that at its query."""
-    if "weights" not in view.offers:
-        return
+    """To why cells are hatched, and to what the head adds to an answer."""
+    ways = []
+    if view.offers >= {"decoder", "mask", "text"} and not view.record.mask_of(view.head).all():
+        text = "Why a token may not attend to what comes later, and other masks."
+        ways.append(words.Way("Hatched cells: Masks", text, query=links.to(view, "Masks")))
+    if "weights" in view.offers:
+        ways.append(_way_to_answer(view, chosen))
+    if ways:
+        words.ways(ways)
+
+
+def _way_to_answer(view: View, chosen: Settings) -> words.Way:
+    """To what the head adds to the next token; of a pinned cell, to that at its query."""
     more: Settings = {"attention": view.attention, "layer": view.layer, "head": view.head}
     cell, predicting = chosen[settings.CELL.name], view.run.trace.main.name
     if cell and view.record.queries == predicting:
         more[settings.TOKEN.name] = cell[0]
     text = "What this head adds to the answer, and from which keys."
     address = links.to(view, "Contributions", **more)
-    words.ways([words.Way(f"{view.head_name} on Contributions", text, query=address)])
+    return words.Way(f"{view.head_name} on Contributions", text, query=address)
 
 
 def _other_runs(view: View, chosen: Settings) -> list[OtherRun]:

@@ -99,7 +99,8 @@ def test_notices_outlive_a_redraw_nobody_asked_for(monkeypatch: pytest.MonkeyPat
 def test_from_the_head_a_link_leads_to_what_it_adds_at_the_pinned_query() -> None:
     app = open_page("Attention", sentence=TOM, layer="2", head="4", cell="5-3")
     (way,) = (e.proto.body for e in app.get("html") if 'class="hl-way"' in e.proto.body)
-    for said in ("page=Contributions", "layer=2", "head=4", "token=5", "L2 H4 on Contributions"):
+    for said in ("page=Contributions", "layer=2", "head=4", "token=5", "L2 H4 on Contributions",
+                 "page=Masks"):  # fmt: skip
         assert said in way
     app = open_page("Attention", model="translate", attention="encoder.attn", cell="5-3")
     (way,) = (e.proto.body for e in app.get("html") if 'class="hl-way"' in e.proto.body)
