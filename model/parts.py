@@ -54,8 +54,8 @@ def are_sums(sublayers: Sequence[Sublayer]) -> bool:
     """
     wanted = [("attn_out", "resid_pre"), ("ffn_out", "resid_mid")]
     found = [(one.writes, one.reads) for one in sublayers]
-    is_plain = not any(one.norm or one.own_norm for one in sublayers)
-    return is_plain and found == wanted * (len(found) // 2)
+    has_norms = any(one.norm or one.own_norm for one in sublayers)
+    return bool(found) and not has_norms and found == wanted * (len(found) // 2)
 
 
 class Step(NamedTuple):

@@ -142,7 +142,7 @@ def _why_none(place: str) -> str:
     if _is_file(place):
         return "is a file, and not in GGUF; give the folder that it is in"
     fetch = f"; a model of the hub is fetched by: headlight open {place} --download"
-    return f"is no folder or file here{fetch if is_name(place) else ''}"
+    return f"is not a folder or file here{fetch if is_name(place) else ''}"
 
 
 def remembered() -> list[Path]:

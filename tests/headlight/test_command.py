@@ -58,12 +58,12 @@ def test_a_mistake_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     broken = saved(tmp_path / "broken")
     (broken / "model.safetensors").unlink()
     said = {
-        str(tmp_path / "nowhere"): "is no folder or file here",
+        str(tmp_path / "nowhere"): "is not a folder or file here",
         str(tmp_path / "empty"): "has no config.json",
         str(broken / "config.json"): "is a file, and not in GGUF; give the folder that it is in",
         str(broken): "model.safetensors is missing; copy the whole folder",
         "openai-community/gpt2": "headlight open openai-community/gpt2 --download",
-        "": "is no folder or file here",
+        "": "is not a folder or file here",
     }
     capsys.readouterr()
     for named, line in said.items():

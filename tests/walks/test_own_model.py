@@ -35,7 +35,7 @@ def test_a_folder_is_opened_by_its_path(page: Page, shelf: Path, name: str) -> N
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Path of the folder or file").fill(str(shelf / "nowhere"))
     dialog.get_by_role("button", name="Open", exact=True).click()
-    expect(dialog.get_by_role("alert")).to_contain_text("is no folder or file here")
+    expect(dialog.get_by_role("alert")).to_contain_text("is not a folder or file here")
     dialog.get_by_label("Path of the folder or file").fill(str(shelf / name))
     dialog.get_by_role("button", name="Open", exact=True).click()
     expect(dialog).to_be_hidden()

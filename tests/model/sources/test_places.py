@@ -94,14 +94,14 @@ def test_what_is_no_folder_of_a_model_is_said(tmp_path: Path) -> None:
     (tmp_path / "lora").mkdir()
     (tmp_path / "lora" / places.ADAPTER).write_text('{"base_model_name_or_path": "a/b"}')
     said = {
-        "": "'' is no folder or file here",
-        str(tmp_path / "nowhere"): "is no folder or file here",
-        "~nobody-at-all/x": "is no folder or file here",
-        "a\0b": "is no folder or file here",
+        "": "'' is not a folder or file here",
+        str(tmp_path / "nowhere"): "is not a folder or file here",
+        "~nobody-at-all/x": "is not a folder or file here",
+        "a\0b": "is not a folder or file here",
         str(file): "is a file, and not in GGUF; give the folder that it is in",
         str(tmp_path / "some"): "has no config.json; give the folder of one model, as 'fox' in it",
         str(tmp_path / "lora"): r"has an adapter \(LoRA\) of 'a/b'; merge it into that model",
-        str(tmp_path / "home"): "is no folder or file here",
+        str(tmp_path / "home"): "is not a folder or file here",
     }
     for place, line in said.items():
         with pytest.raises(ValueError, match=line):

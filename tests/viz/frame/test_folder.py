@@ -90,8 +90,8 @@ def test_what_does_not_open_is_one_line_and_is_not_kept(tmp_path: Path) -> None:
         str(broken): "model.safetensors is missing; copy the whole folder",
         str(cut): "it may be cut, copy it again",
         str(tmp_path): "has no config.json; give the folder of one model, as 'broken' in it",
-        "<b>x</b>": "'<b>x</b>' is no folder or file here",
-        "x" * 5000: f"{'x' * 199}…' is no folder or file here",
+        "<b>x</b>": "'<b>x</b>' is not a folder or file here",
+        "x" * 5000: f"{'x' * 199}…' is not a folder or file here",
         "some/gpt2": "file here; a model of the hub is fetched by: headlight open some/gpt2",
     }.items():
         (said,) = lines(_given(app, place), "error")
