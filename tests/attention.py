@@ -44,11 +44,13 @@ def shown(page: Page, selector: str = MAP) -> np.ndarray:
 
 
 def point_at(page: Page, row: int, column: int) -> tuple[float, float]:
-    """Move the mouse onto a cell of the map."""
-    x, y = page.evaluate(PLACE, [MAP, row, column])
-    page.mouse.move(x - 1, y - 1)
-    page.mouse.move(x, y)
-    return x, y
+    """Move the mouse onto a cell of the map; again where that has moved meanwhile."""
+    place: list[float] = []
+    while (at := page.evaluate(PLACE, [MAP, row, column])) != place:
+        place = at
+        page.mouse.move(place[0] - 1, place[1] - 1)
+        page.mouse.move(place[0], place[1])
+    return place[0], place[1]
 
 
 def pin(page: Page, row: int, column: int) -> None:
