@@ -22,11 +22,11 @@ def weight_map(weights_of: np.ndarray, both: tuple[Sequence[str], Sequence[str]]
     return Chart(title, keys, queries, [cells], says, is_square=len(both[0]) == len(both[1]))
 
 
-def paired_answers(
-    names: Sequence[str], both: Sequence[np.ndarray], title: str, of: Sequence[str] = NAMES
+def answer_bars(
+    names: Sequence[str], probs: Sequence[np.ndarray], title: str, of: Sequence[str] = NAMES
 ) -> Chart:
-    """Probabilities of the same answers in two runs, two bars below each other for each name."""
-    bars = [Bars(probs, name, is_written=True) for name, probs in zip(of, both, strict=True)]
+    """Probabilities of the same answers in one run or two, a bar of each run for each name."""
+    bars = [Bars(one, name, is_written=True) for name, one in zip(of, probs, strict=False)]
     return Chart(title, PROBABILITY, Axis("", names=names), bars)
 
 

@@ -42,6 +42,11 @@ def _read() -> dict[str, Formula]:
 FORMULAS = _read()
 
 
+def breakable(latex: str) -> str:
+    """A formula that goes on in the next line between its parts, where there is no room."""
+    return latex.replace(r"\qquad", r"\qquad\allowbreak")
+
+
 def operand(number: float, places: int = 4) -> str:
     """A number among others in a formula; in powers of ten where `digits` could but say `<`."""
     text = digits(number, places)

@@ -63,13 +63,9 @@ def several_heads(n_heads: int, d_head: int, d_model: int) -> Formula:
 def block(placement: str, lengths: tuple[float, float, float]) -> Formula:
     """The two steps of a block, and the lengths of the stream before, between and after them."""
     placed = FORMULAS[f"{placement.capitalize()}-norm"]
-    before, between, after = map(operand, lengths)
-    numbers = (
-        rf"\lVert x \rVert = {before},\ \lVert x' \rVert = {between},\ "
-        rf"\lVert x'' \rVert = {after}"
-    )
-    both = rf"\begin{{gathered}} {placed.latex} \\ {numbers} \end{{gathered}}"
-    return Formula(both, placed.reference)
+    known = zip(("x", "x'", "x''"), map(operand, lengths), strict=True)
+    numbers = [rf"{{\lVert {x} \rVert = {length}}}" for x, length in known]
+    return placed.with_numbers(r",\quad\allowbreak ".join(numbers))
 
 
 _DEVIATION = r"\sigma = \sqrt{\mathrm{Var}(x) + \varepsilon}"

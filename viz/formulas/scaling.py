@@ -34,4 +34,4 @@ def kaplan(n: float, d: float, loss: float) -> Formula:
 
 def huber(delta: float) -> Formula:
     """What a fit makes smallest."""
-    return FORMULAS["Fit of a law"].with_numbers(rf"\delta = {delta:g}")
+    return FORMULAS["Fit of a law"].with_numbers(rf"{{\delta = {delta:g}}}")

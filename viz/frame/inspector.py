@@ -19,7 +19,7 @@ from model.trace import AttentionRecord
 from model.verify.check import Check
 from viz import runs
 from viz.charts.chart import Chart, Row
-from viz.formulas import FORMULAS, Formula, parts
+from viz.formulas import FORMULAS, Formula, breakable, parts
 from viz.frame import controls, state, symbols, tables, verdicts, words
 from viz.frame.settings import IMAGE_FORMAT, INSPECT
 from viz.frame.view import View
@@ -180,7 +180,7 @@ def beside_formula(draw: Callable[[], object]) -> None:
 
 
 def _write(latex: str) -> None:
-    st.latex(latex)
+    st.latex(breakable(latex))
     panel = _panel()
     n_known = len(panel.keys)
     panel.keys.update(dict.fromkeys(symbols.keys_in(latex)))

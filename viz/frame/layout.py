@@ -97,6 +97,11 @@ def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerato
         return st.columns(widths)
 
 
+def unsqueezed(key: str) -> DeltaGenerator:
+    """The place of a chart that scrolls on a phone, where its words would lie on each other."""
+    return st.container(key=f"narrow-chart-{key}")
+
+
 def show_figure(
     figure: go.Figure,
     *,

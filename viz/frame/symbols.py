@@ -18,6 +18,7 @@ from viz.frame.view import View
 # What only sets a formula, and what every reader of formulas knows.
 ELEMENTARY = {
     *(r"\big", r"\Big", r"\bigg", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr", r"\left", r"\right"),
+    r"\allowbreak",
     *(r"\frac", r"\tfrac", r"\sqrt", r"\underbrace", r"\quad", r"\qquad", r"\rVert", r"\mid"),
     *(r"\sum", r"\prod", r"\int", r"\cdot", r"\times", r"\to", r"\dots", r"\ldots", r"\cdots"),
     *(r"\le", r"\ge", r"\approx", r"\notin", r"\infty", r"\pi", "e", r"\mathbbR", r"\mathrmRe"),
@@ -92,6 +93,17 @@ def meanings(key: str, page: str) -> Sequence[Symbol]:
 
 # --- shapes -------------------------------------------------------------------------------------
 
+# What the letters of shapes are called in formulas, where they are not called so themselves.
+_SIZES = {
+    "D": "d_model",
+    "F": "d_ff",
+    "G": "n_kv_heads",
+    "Dh": "d_head",
+    "nmax": "n_max",
+    "Tq": "T_q",
+    "Tk": "T_k",
+    "Ts": "T_s",
+}
 OF_THE_MODEL = ("L", "T", "D", "F", "V", "Ts", "nmax")
 OF_THE_HEAD = ("H", "G", "Tq", "Tk", "Dh")
 
@@ -121,11 +133,14 @@ def shape_of(symbol: Symbol, known: Mapping[str, str]) -> str:
     if not symbol.shape:
         return ""
     parts = [size.split("·") for size in symbol.shape.split(" ")]
-    written = f"({', '.join('·'.join(part) for part in parts)})".replace("nmax", "n_max")
+    written = _product([[_SIZES.get(letter, letter) for letter in part] for part in parts])
     if any(letter not in known for part in parts for letter in part):
         return written
-    numbers = ", ".join("·".join(known[letter] for letter in part) for part in parts)
-    return f"{written} = ({numbers})"
+    return f"{written} = {_product([[known[letter] for letter in part] for part in parts])}"
+
+
+def _product(parts: Sequence[Sequence[str]]) -> str:
+    return " × ".join("·".join(part) for part in parts)
 
 
 # --- on the page --------------------------------------------------------------------------------
@@ -144,8 +159,11 @@ def draw(
     One that is brief stands in two halves beside each other where there is room.
     """
     symbols, means = ([f"${x.latex}$" for x in listed], [escaped(x.means) for x in listed])
-    rows = zip(symbols, means, *columns.values(), strict=True)
+    rows = list(zip(symbols, means, *columns.values(), strict=True))
     head = ["symbol", "means", *columns]
-    lines = [head, ["---"] * len(head), *rows]
+    half = -(-len(rows) // 2) if is_brief else len(rows)
     with st.container(key="symbols-brief" if is_brief else "symbols"):
-        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        for part in (rows[:half], rows[half:]):
+            lines = [head, ["---"] * len(head), *part]
+            if part:
+                st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))

@@ -66,7 +66,7 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
     opened, tours = _reading(page), of_learn()
     tour, number = opened or (None, 0)
     if not (_open_step() or has_entry):
-        tour = next((one for one in tours if _pages_of(one.steps[0])[0] == page), None)
+        tour = _beginning_on(page, tours)
     return tuple(
         Lesson(
             one.title,
@@ -76,6 +76,14 @@ def lessons(page: str, *, has_entry: bool) -> tuple[Lesson, ...]:
         )
         for one in tours
     )
+
+
+def _beginning_on(page: str, tours: Sequence[Tour]) -> Tour | None:
+    """The first that begins on a page, but rather one that has the scene which is open there."""
+    own = [one for one in tours if _pages_of(one.steps[0])[0] == page]
+    scene = state.asked(SCENE)
+    open_ones = (x for x in own if any(_query(s.link).get(SCENE.name) == scene for s in x.steps))
+    return next(open_ones if scene else iter(own), own[0] if own else None)
 
 
 def show(where: DeltaGenerator, page: str, *, in_scenes: bool) -> bool:

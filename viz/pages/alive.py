@@ -9,7 +9,7 @@ from model.given import Chat
 from model.sources.offers import missing
 from model.trace import CLASS_TOKEN
 from viz import runs
-from viz.frame import blanks, box, heads, links, memory, state, translating, words
+from viz.frame import blanks, box, heads, links, memory, notices, state, translating, words
 from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
@@ -146,6 +146,7 @@ def show(view: View, *, plays: bool = False) -> None:
     refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
     going = going_on(part.spec, Going(asked.why_no_more, refused, after))
     part = part.saying({**going, "plays": plays})
+    notices.show()
     component.show(part, chosen=chosen, on_change=lambda changes: _take_over(view, asked, changes))
 
 

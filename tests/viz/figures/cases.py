@@ -100,7 +100,7 @@ ACROSS, UP = heads.Measured("entropy", line(4, 0.3)), heads.Measured("share", li
 SCALING = (["GPT-3", "Gopher", "Chinchilla"], 1e23 * line(3, 3), 1e10 * line(3, 17, -4))
 
 CASES = (
-    shown(ablation.paired_answers, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
+    shown(ablation.answer_bars, WORDS, (line(5, 0.1, 0.05), line(5, 0.2, 0.04)), title="T"),
     shown(ablation.pruning_curve, line(3, 2), ["none", "L0 <H1>", "L2 H3"], 2.1, title="T"),
     shown(ablation.weight_map, shares(3, 5), (WORDS[:3], WORDS), causal(3, 5), "T"),
     shown(attribution.waterfall, LAYERS, np.array([1.5, -0.7, 2.25]), title="T"),

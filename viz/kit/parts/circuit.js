@@ -234,6 +234,7 @@ export class Circuit extends Instrument {
       pickLine: (/** @type {Line} */ line) => this.pick(edgeText(line.edges[0].at)),
       pickNode: (/** @type {Node} */ one) => this.#pickNode(one),
     };
+    const isFirst = !this.shown;
     this.shown = drawCircuit(this.picture, graph, {
       data,
       palette,
@@ -242,6 +243,7 @@ export class Circuit extends Instrument {
       isNodeLit,
       ...acts,
     });
+    if (isFirst) this.host.scrollLeft = this.host.scrollWidth; // the answer in sight
     this.picture.classList.remove("hl-plays");
     this.picture.setAttribute("aria-label", this.#inWords(edges, ways));
     const hasEstimates = edges.some(({ isExact }) => !isExact);

@@ -59,7 +59,7 @@ export class Writing extends Instrument {
     this.says = html("p", { class: "hl-caption hl-says", role: "status" });
     this.note = html("p", { class: "hl-caption hl-note-line", role: "status" });
     this.map = html("div", { class: "hl-map", role: "img" });
-    this.noMap = html("p", { class: "hl-caption" }, NO_MAP);
+    this.noMap = html("p", { class: "hl-caption hl-no-rows" }, NO_MAP);
     this.heatMap = new HeatMap(this.map, this.lifetime, {
       pick: (row) => this.go(this.data.n_prompt + row),
       most: MAP_HEIGHT,

@@ -7,7 +7,7 @@ from urllib.parse import quote_plus
 import streamlit as st
 
 from model.analysis.measures import MEASURES
-from viz.formulas import FORMULAS, Formula, cheaper, experiments, lessons, parts
+from viz.formulas import FORMULAS, Formula, breakable, cheaper, experiments, lessons, parts
 from viz.frame import controls, inspector, layout, notices, symbols, tables, words
 from viz.frame.page import Page
 from viz.frame.settings import (
@@ -140,7 +140,8 @@ def _of_the_model(view: View) -> list[Symbol]:
     for symbol, shape in zip(symbols.table(), _shapes(view, symbols.table()), strict=True):
         is_size = symbol.shape.startswith("=")
         has_numbers = bool(shape) if is_size else "=" in shape
-        if has_numbers and (is_size or not symbol.code.startswith("model.")):
+        is_known = symbol.key in [x.key for x in found.values()]
+        if has_numbers and not is_known and (is_size or not symbol.code.startswith("model.")):
             found.setdefault(symbol.shape if is_size else symbol.code, symbol)
     return list(found.values())
 
@@ -176,7 +177,7 @@ def _formulas(page: str, found: Mapping[str, Formula]) -> None:
         title = of.rpartition(".")[2].replace("_", " ")
         title = f"{title[0].upper()}{title[1:]}"
         name, source = map(symbols.escaped, (title, formula.reference))
-        lines += [f"**{name}** {source}", f"$$\n{formula.latex}\n$$"]
+        lines += [f"**{name}** {source}", f"$$\n{breakable(formula.latex)}\n$$"]
     if found:
         st.markdown("\n\n".join(lines))
 

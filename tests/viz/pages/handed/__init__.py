@@ -36,7 +36,7 @@ TEXTS: dict[str, Callable[[AppTest], Iterable[str]]] = {
     "promises": lambda app: lines(app, "good"),
     "captions": captions,
     "checks": lambda app: captions(inspected(app, "check")),
-    "formulas": lambda app: [formula.value for formula in app.latex],
+    "formulas": lambda app: [x.value.replace(r"\allowbreak", "") for x in app.latex],
     "links": lambda app: map(html.unescape, re.findall('(?:href|data-with)="(.*?)"', _html(app))),
     "anywhere": lambda app: [html.unescape(re.sub("<[^>]*>", "", _html(app)))],
 }

@@ -110,8 +110,9 @@ def test_a_matrix_has_the_shape_of_its_row() -> None:
 
 def _rows(app: AppTest) -> dict[str, list[str]]:
     """The cells of each row after the first two, by what its symbol means."""
-    (body,) = [x.value for x in app.markdown if x.value.startswith("| symbol")]
-    rows = [re.sub(r"\\(\W)", r"\1", line)[2:-2].split(" | ") for line in body.splitlines()[2:]]
+    bodies = [x.value for x in app.markdown if x.value.startswith("| symbol")]
+    lines = [line for body in bodies for line in body.splitlines()[2:]]
+    rows = [re.sub(r"\\(\W)", r"\1", line)[2:-2].split(" | ") for line in lines]
     return {row[1]: row[2:] for row in rows}
 
 
@@ -123,23 +124,23 @@ def test_shapes_are_of_the_model_that_runs(model: str) -> None:
     assert lines(app, "error") == []
     shapes = {means: cells[0] for means, cells in _rows(app).items()}
     config, tokens = _loaded(model).config, shapes["tokens that ask: queries of a head"]
-    assert shapes["queries of a head"] == f"(Tq, Dh) = ({tokens}, {config.d_head})"
+    assert shapes["queries of a head"] == f"T_q × d_head = {tokens} × {config.d_head}"
     assert shapes["width of the residual stream"] == str(config.d_model)
     patches = shapes["position vectors, a row for each place"]
-    assert patches == ("(T, D) = (50, 96)" if model == "digits" else "(T, D)")
+    assert patches == ("T × d_model = 50 × 96" if model == "digits" else "T × d_model")
     memory = shapes["the encoder’s output, which the decoder attends to"]
-    assert memory.startswith("(Ts, D) = (") == (model == "translate")
+    assert memory.startswith("T_s × d_model = ") == (model == "translate")
 
 
 def test_a_size_an_array_and_a_weight_of_the_model_stand_first() -> None:
     app = open_page("Notation", sentence=TOM)
     rows, n = _rows(app), len(stories_trace(TOM).tokens)
     assert rows["width of a head: numbers in one query, key or value"] == ["32"]
-    assert rows["queries of a head"] == [f"(Tq, Dh) = ({n}, 32)"]
+    assert rows["queries of a head"] == [f"T_q × d_head = {n} × 32"]
     assert [row for means, row in rows.items() if means.startswith("what heads give")] == [
-        ["(H·Dh, D) = (8·32, 256)"]
+        ["H·d_head × d_model = 8·32 × 256"]
     ]
-    assert rows["stream to queries"] == ["(D, H·Dh) = (256, 8·32)"]
+    assert rows["stream to queries"] == ["d_model × H·d_head = 256 × 8·32"]
     assert not {"the class token’s vector", "the matrix that every patch goes through"} & {*rows}
     assert not any("$$" in x.value for x in app.markdown), "formulas stand behind a choice"
     assert "the class token’s vector" in _rows(open_page("Notation", model="digits"))
@@ -161,5 +162,5 @@ def test_formulas_have_their_symbols_beside_them() -> None:
     """With what a letter means on that page, and only where the formulas are open."""
     app = open_page("Masks", sentence=TOM, scene="reach", inspect="formula")
     n = len(stories_trace(TOM).tokens)
-    assert _rows(app)["who knows itself: 1 on the diagonal"] == [f"(T, T) = ({n}, {n})"]
+    assert _rows(app)["who knows itself: 1 on the diagonal"] == [f"T × T = {n} × {n}"]
     assert not any("symbol" in x.value for x in chosen(app, inspect="source").markdown)

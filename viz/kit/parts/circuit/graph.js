@@ -229,7 +229,8 @@ export function placesOf(nodes, { width, height: high }) {
   const tokens = [...new Set(nodes.map(({ token }) => token))].sort((a, b) => a - b);
   const slots = tokens.map((token) => widest(nodes.filter((one) => one.token === token)));
   const n = slots.reduce((sum, some) => sum + some, 0);
-  const gap = Math.max(LEAST_GAP, Math.min(MOST_GAP, (width - LEFT - RIGHT) / n));
+  const least = width < NARROW ? ROOM_FOR_NAMES : LEAST_GAP;
+  const gap = Math.max(least, Math.min(MOST_GAP, (width - LEFT - RIGHT) / n));
   /** @type {Map<number, number>} */
   const columns = new Map();
   let x = LEFT;
@@ -243,6 +244,8 @@ export function placesOf(nodes, { width, height: high }) {
 
 const [TOP, BOTTOM, LEFT, RIGHT] = [40, 62, 62, 44]; // pixels around the parts
 const [LEAST_GAP, MOST_GAP] = [30, 120]; // pixels from a head to the next
+const NARROW = 500; // pixels of a picture, below which it is scrolled rather than without names
+export const ROOM_FOR_NAMES = 66; // pixels from a head to the next, from which all have names
 const MOST_STEP = 52; // pixels from a row to the next
 
 /**

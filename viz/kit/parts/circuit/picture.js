@@ -2,7 +2,7 @@
 
 import { digits, setAll, svg } from "../../dom.js";
 import { clipped } from "../../patterns.js";
-import { placesOf, readerOf, rowOf, writerOf } from "./graph.js";
+import { ROOM_FOR_NAMES, placesOf, readerOf, rowOf, writerOf } from "./graph.js";
 import { KINDS, answerName, edgeName, partName, placeName } from "./words.js";
 
 /** @import { CircuitData } from "../circuit.js" */
@@ -14,7 +14,6 @@ const SIZE = { least: 5, most: 13 }; // pixels from the middle of a part to its 
 const DASHES = ["1 5", "7 4", null, null, null]; // of q, k, v, of an MLP and of the answer
 const ASIDE = [-6, 6, 0, 0, 0]; // pixels
 const NAMED = 12; // parts that have their name beside them where there is little room
-const ROOM_FOR_NAMES = 66; // pixels from a part to the next, from which all have
 const ROOMY = 24; // pixels from a row to the next, below which parts are smaller
 const CHAIN = 8; // pixels from the middle of a chain to its edge
 const FAINT = { picked: 0.14, loose: 0.25, part: 0.4 };

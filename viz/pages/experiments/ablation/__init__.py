@@ -86,16 +86,21 @@ def _facts(experiment: Experiment, position: int) -> None:
     change = after - before
     names = answers.names_of(view)
     logits = [answers.logits_of(run)[position] for run in (view.run, edited)]
-    best = [int(row.argmax()) for row in logits]
+    likeliest = [int(row.argmax()) for row in logits]
     said = [
         [answer_of(view, i, names), f" {digits(answers.probability_of(run, position, i), 4)}"]
-        for run, i in zip((view.run, edited), best, strict=True)
+        for run, i in zip((view.run, edited), likeliest, strict=True)
     ]
+    whole = (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}")
+    best = (said[0], "most likely, with its probability")
+    if not experiment.off:
+        words.facts([whole, best])
+        return
     facts = [
-        (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}"),
+        whole,
         (f"{digits(after, 3)} nats", "mean loss with parts off"),
         (f"{'+' if change > 0 else ''}{digits(change, 3)} nats", "change of the mean loss"),
-        (said[0], "most likely, with its probability"),
+        best,
     ]
     if logits[1].min() < logits[1].max():  # not where nothing is left
         facts.append((said[1], "most likely with parts off"))

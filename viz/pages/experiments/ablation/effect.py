@@ -5,9 +5,9 @@ import numpy as np
 from model.analysis.ablation import Part
 from viz.charts.chart import Axis
 from viz.digits import digits
-from viz.figures.ablation import paired_answers, weight_map
+from viz.figures.ablation import answer_bars, weight_map
 from viz.figures.attribution import named_bars, token_bars
-from viz.frame import answers, controls, layout, settings, words
+from viz.frame import answers, controls, layout, settings
 from viz.pages.experiments.ablation.shared import Experiment, layer_name, name_of
 from viz.runs import Run, ablating, attributing
 
@@ -17,20 +17,11 @@ ANY = "any-neuron"  # the button that switches the neuron that is typed
 
 
 def section(experiment: Experiment, position: int) -> None:
-    """Pattern, answers and losses."""
-    _patterns(experiment)
-    left, right = layout.two_up("effect")
-    with left:
-        _answers(experiment, position)
-    with right:
-        _losses(experiment)
-
-
-def _patterns(experiment: Experiment) -> None:
+    """Pattern and answers; with parts off both of both runs, and what each loss changes by."""
     view = experiment.view
     layout.section(
         f"Pattern of {view.head_name}",
-        "As it was, and with parts off. Click a cell on the left to remove that edge.",
+        "Click a cell of the pattern as it was to remove that edge.",
         "The head chosen in the bar above. A removed edge has the weight 0 (or what stands in for "
         "it), and the row is not normalised again.",
     )
@@ -41,7 +32,13 @@ def _patterns(experiment: Experiment) -> None:
         if experiment.off:
             _pattern(experiment, experiment.edited, "With parts off", "pattern-after")
         else:
-            words.caption("With parts off: switch off a head above or remove an edge on the left.")
+            _answers(experiment, position)
+    if experiment.off:
+        left, right = layout.two_up("effect")
+        with left:
+            _answers(experiment, position)
+        with right:
+            _losses(experiment)
 
 
 def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
@@ -67,23 +64,18 @@ def _pattern(experiment: Experiment, run: Run, title: str, key: str) -> None:
 def _answers(experiment: Experiment, position: int) -> None:
     view = experiment.view
     names = answers.names_of(view)
+    shown = (view.run, experiment.edited) if experiment.off else (view.run,)
     ids: list[int] = []
-    for run in (view.run, experiment.edited):
+    for run in shown:
         best = np.argsort(-answers.logits_of(run)[position], kind="stable")[:MOST_ANSWERS]
         ids += [int(i) for i in best if int(i) not in ids]
-    both = [
-        np.array([answers.probability_of(run, position, i) for i in ids])
-        for run in (view.run, experiment.edited)
-    ]
-    chart = paired_answers([names[i] for i in ids], (both[0], both[1]), "Most likely answers")
+    probs = [np.array([answers.probability_of(run, position, i) for i in ids]) for run in shown]
+    chart = answer_bars([names[i] for i in ids], probs, "Most likely answers")
     layout.show_chart(chart, key="answers")
 
 
 def _losses(experiment: Experiment) -> None:
     judged, trace = experiment.judged, experiment.view.run.trace
-    if not experiment.off:
-        words.caption("Change of each loss: switch something off to see it.")
-        return
     labels = answers.labels_of(trace.main)
     shown = [labels[place] if place >= 0 else "class" for place in judged.places]
     title = f"Change of the loss of each {judged.targets.name}"

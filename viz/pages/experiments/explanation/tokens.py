@@ -48,7 +48,8 @@ def section(shown: Shown) -> None:
         "integrated gradients": work.integrated.attributions,
     }
     chart = token_rows(rows, shown.tokens, "Worth of each token to the answer")
-    layout.show_chart(chart, key="token-worth")
+    with layout.unsqueezed("token-worth"):
+        layout.show_chart(chart, key="token-worth")
     if not len(work.flows):
         words.caption(
             "Rollout and flow are defined for one stack of layers (Abnar & Zuidema 2020): a "

@@ -13,7 +13,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.charts.chart import Chart
 from viz.digits import NONE, digits
-from viz.figures.ablation import paired_answers
+from viz.figures.ablation import answer_bars
 from viz.frame import controls, inspector, layout, scenes, verdicts, words
 from viz.frame.page import Numbers
 from viz.frame.said import Word
@@ -111,7 +111,7 @@ def _bars(case: Case, pair: Pair, what: str) -> Chart:
     names = told_apart(runs.vocabulary(case.handle), [i for i, _, _ in leading])
     both = tuple(np.array(probs) for probs in zip(*(probs for _, *probs in leading), strict=True))
     title = f"{what}: {_percent(pair)} moves"
-    chart = paired_answers([names[i] for i, _, _ in leading], both, title, ORDERS)
+    chart = answer_bars([names[i] for i, _, _ in leading], both, title, ORDERS)
     return replace(chart, height=HEIGHT)
 
 
