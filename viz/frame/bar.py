@@ -16,6 +16,7 @@ from model.verify.check import Check, Finding
 from viz import VERSION, runs
 from viz.frame import (
     admission,
+    ahead,
     box,
     folder,
     given,
@@ -62,6 +63,7 @@ def open_view(
     ValueError where there is no such checkpoint, or the chosen one cannot be used.
     """
     admission.admit()
+    ahead.of_visitor().begin()
     notices.begin()
     shown = models.shown_on(page)
     # Known before anything is opened: the bar asks for a sentence at once.
@@ -81,6 +83,7 @@ def open_view(
             notices.run_again()
         if input_kind == "text":
             _count_tokens(typed, run, runs.runnable(handle).model)
+            _answer_ahead(typed, handle, kind)
             box.say_what_is_markup(typed, handle)
         at = heads.choose(
             run,
@@ -163,12 +166,24 @@ def _count_tokens(typed: box.Box, run: runs.Run, model: Model) -> None:
 
     An example stands in for none.
     """
-    most, why = model.config.max_seq_len, html.escape(f"At most {model.limit}")
-    n_shown = len(run.trace.streams[0]) if typed.has_text else 0
-    n_cut = run.n_cut if typed.has_text else 0
-    excess = " hl-excess" if n_cut else ""
-    count = f"{n_shown + n_cut:,} / {most:,} tokens"
+    why = html.escape(f"At most {model.limit}")
+    excess = " hl-excess" if typed.has_text and run.n_cut else ""
+    count = _count(run if typed.has_text else None, model)
     typed.place.html(f'<p class="hl-count{excess}" title="{why}">{count}</p>')
+
+
+def _count(run: runs.Run | None, model: Model) -> str:
+    n = len(run.trace.streams[0]) + run.n_cut if run else 0
+    return f"{n:,} / {model.config.max_seq_len:,} tokens"
+
+
+def _answer_ahead(typed: box.Box, handle: ModelHandle, kind: given.Kind) -> None:
+    """Let what is typed be answered before the page runs again, where the text is all it needs."""
+    if kind.is_text_alone and isinstance(typed.given, str):
+        model = runs.runnable(handle).model
+        ahead.of_visitor().how = ahead.How(
+            typed.setting, partial(runs.run, handle), lambda run: _count(run, model)
+        )
 
 
 def _badge(view: View, checks: Sequence[Check]) -> None:

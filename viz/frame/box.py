@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.given import Chat, Markup, Turn, Typed, words_of
 from model.sources.handle import ModelHandle
 from viz import runs
-from viz.frame import notices, state, words
+from viz.frame import ahead, notices, state, words
 from viz.frame.kinds import Text
 from viz.frame.settings import BEFORE, BEGUN, DEVICE, READ, SENTENCE, SYSTEM
 from viz.frame.view import View
@@ -26,7 +26,7 @@ class Box(NamedTuple):
     """What stands in the bar: what the model is given, and whether it was typed.
 
     `place` is for a count, `below` for what there is to say of the text. `readings` are the ways
-    in which it can be read.
+    in which it can be read, `setting` what the text is called and how long it may be.
     """
 
     given: Typed
@@ -34,6 +34,7 @@ class Box(NamedTuple):
     place: DeltaGenerator
     below: DeltaGenerator
     readings: tuple[str, ...] = ()
+    setting: Text = SENTENCE
 
 
 def draw(setting: Text, readings: tuple[str, ...], model: str, has_caret: bool) -> Box:
@@ -48,7 +49,12 @@ def draw(setting: Text, readings: tuple[str, ...], model: str, has_caret: bool) 
     begun = given.answer if isinstance(given, Chat) else ()
     said = Said(text, read, state.value(SYSTEM), before, begun)
     part = sentence_part(
-        said, has_caret=has_caret, label=setting.label, ways=ways, answer=_answer(given, model)
+        said,
+        has_caret=has_caret,
+        label=setting.label,
+        ways=ways,
+        answer=_answer(given, model),
+        ahead=ahead.of_visitor(),
     )
     with st.container(key="sentence"):
         take_over = partial(_take_over, setting.name)
@@ -59,7 +65,7 @@ def draw(setting: Text, readings: tuple[str, ...], model: str, has_caret: bool) 
     if read != "chat":
         for one in OF_A_CHAT:
             state.leave_out(one)
-    return Box(given, bool(text.strip()), count, below, readings)
+    return Box(given, bool(text.strip()), count, below, readings, setting)
 
 
 def _given(text: str, read: str, model: str) -> Typed:

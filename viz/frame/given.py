@@ -238,6 +238,11 @@ class Kind(NamedTuple):
     hidden: Callable[[View], tuple[int, ...]] = lambda view: ()
     readings: tuple[str, ...] = ("text",)
 
+    @property
+    def is_text_alone(self) -> bool:
+        """Whether a run depends on nothing but the text."""
+        return self.run is _run_text
+
 
 OWN_SENTENCE = SENTENCE.given(default=examples()[0].sentence)
 KINDS: Mapping[str, Kind] = {

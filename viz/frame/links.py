@@ -10,7 +10,16 @@ from viz.frame.view import View
 
 def to(view: View, page: str, /, **more: object) -> str:
     """A page on the same model and input, and more settings by their names."""
-    return "?" + urlencode({"page": page, "model": view.model, **_input(view), **more})
+    return _address(page, view.model, _input(view), more)
+
+
+def on_text(model: str, page: str, text: str, /, **more: object) -> str:
+    """The same of a text that is read as it is, whatever is on screen."""
+    return _address(page, model, box.address_of(text), more)
+
+
+def _address(page: str, model: str, given: Mapping[str, object], more: Mapping[str, object]) -> str:
+    return "?" + urlencode({"page": page, "model": model, **given, **more})
 
 
 def _input(view: View) -> Mapping[str, object]:

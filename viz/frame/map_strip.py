@@ -8,10 +8,12 @@ from model.sources.offers import missing
 from model.trace import Trace
 from model.worked_out import softmax
 from viz import runs
+from viz.frame import ahead
 from viz.frame.page import Page
 from viz.frame.view import View
 from viz.kit.part import Part
 from viz.kit.parts import strip
+from viz.kit.wire import Settings
 from viz.labels import token_labels
 from viz.live import component
 from viz.runs.kept import kept
@@ -31,6 +33,7 @@ ABOUT = {
     ),
     "end": ("Next token", "Masked language model", "Translation", "Vision", "Beam search"),
 }
+KEY = "map"
 ENDS = {  # what comes out is called so
     "Next token": "next token",
     "Masked language model": "hidden token",
@@ -51,8 +54,13 @@ def show(view: View, page: Page, pages: Sequence[Page], told: str) -> None:
     if "end" in ways:
         ways["called"] = ENDS[ways["end"]]
     lit = f"{view.attention}.{view.layer}" if stays else ""
-    part = _part(view.run.key, view.handle, view.run)
-    component.show_small("map", strip.at(part, ways, about, lit, told))
+
+    def of_run(run: runs.Run, _text: str = "", _chosen: Settings | None = None) -> Part:
+        return strip.at(_part(run.key, view.handle, run), ways, about, lit, told)
+
+    component.show_small(KEY, of_run(view.run))
+    if not told:  # which says sizes, as of this run
+        ahead.also(KEY, of_run)
 
 
 @kept

@@ -36,6 +36,12 @@ export class Lifetime {
     }
   }
 
+  /** Ends once nothing is awaited at the root. */
+  async idle() {
+    while (this.root?.hasAttribute("data-busy") && !this.isOver)
+      await new Promise((resolve) => this.frame(() => resolve(null)));
+  }
+
   /** @param {number} more */
   #count(more) {
     if (!this.root) return;

@@ -30,11 +30,13 @@ const KEPT_BYTES = 2 ** 28;
  * `ask` carries a question, as JSON, and gives the answer as `answerOf` takes it. `source` says in a word or two where the
  * numbers come from.
  *
+ * @typedef {(question: object, isNow: () => boolean) => Promise<void>} Ahead
  * @typedef {object} Channel
  * @property {(message: Message) => void} push
  * @property {(path: string) => Promise<ArrayBuffer>} load
  * @property {(question: object, asks: boolean | string) => Promise<ArrayBuffer>} [ask]
  * @property {string} [source]
+ * @property {Ahead} [ahead] tells all parts of a page what Python will say of something
  * @property {() => Promise<string>} [page] a page for a file of its own, to be filled in
  * @property {(heads: import("./wire.js").Differing[]) => void} [differs]
  */
@@ -203,6 +205,32 @@ export class Model {
   async ask(question) {
     if (!this.#asks || !this.channel.ask) throw new Error("No Python answers here");
     return answerOf(await this.channel.ask(question, this.#asks));
+  }
+
+  /** Whether parts of the page can be told what Python will say, before it does. */
+  get canAhead() {
+    return Boolean(this.#asks && this.channel.ahead);
+  }
+
+  /**
+   * Have the parts of the page draw what Python will say of something; they have when it ends.
+   *
+   * @param {object} question
+   * @param {() => boolean} isNow whether the answer still counts
+   */
+  async ahead(question, isNow) {
+    await this.channel.ahead?.(question, isNow);
+  }
+
+  /**
+   * Keep arrays that came unasked, by the paths that they would be loaded by.
+   *
+   * @param {Record<string, Decoded>} arrays
+   */
+  keep(arrays) {
+    for (const [path, array] of Object.entries(arrays))
+      this.#loaded.set(path, Promise.resolve(array));
+    this.#makeRoom();
   }
 
   /**

@@ -62,6 +62,10 @@ class Shared:
         digest.update(array.data if isinstance(array, np.ndarray) else token_bytes())
         return {"id": digest.hexdigest()[:32], **about}
 
+    def path(self, at: tuple[int, ...] = ()) -> str:
+        """What the piece at these indices is loaded by."""
+        return "/".join((self.about["id"], *map(str, at)))
+
     def pieces(self) -> Iterator[tuple[int, ...]]:
         """The indices of all that is loaded at once."""
         return np.ndindex(*self.array.shape[: self.split])
@@ -83,7 +87,8 @@ class Part:
 
     `spec` is what it shows, `state` what a person may change, `arrays` what the browser loads by
     name. Of an array the first `split` axes are loaded index by index. What the browser asks
-    between two runs, `answers` answers.
+    between two runs, `answers` answers. `first` are the arrays, with their indices, that are drawn
+    at once.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Part:
     arrays: Mapping[str, Any] = field(repr=False, default_factory=dict)
     split: Mapping[str, int] = field(repr=False, default_factory=dict)
     answers: Answers | None = field(repr=False, default=None)
+    first: Sequence[tuple[str, tuple[int, ...]]] = field(repr=False, default=())
     shared: dict[str, Shared] = field(init=False, repr=False)  # the arrays as a browser has them
 
     def __post_init__(self) -> None:
@@ -114,13 +120,30 @@ class Part:
     @property
     def told(self) -> dict[str, Any]:
         """All that a browser is told at once, but for turns."""
-        told = {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
-        return told | {"themes": themes_data(), "asks": self.answers is not None}
+        return self.told_of_run | {"themes": themes_data(), "asks": self.answers is not None}
+
+    @property
+    def told_of_run(self) -> dict[str, Any]:
+        """What changes of that with the run."""
+        return {"spec": dict(self.spec), "settings": dict(self.state), "arrays": self.known}
+
+    def first_pieces(self) -> dict[str, Any]:
+        """What is drawn at once, by the paths a browser has for it."""
+        there = {name: self.shared[name] for name, _ in self.first}
+        return {there[name].path(at): there[name].array[at] for name, at in self.first}
 
     def saying(self, spec: Mapping[str, Any]) -> "Part":
         """The same arrays, with other things said of them."""
+        return self._but(spec=spec)
+
+    def choosing(self, state: Mapping[str, Any]) -> "Part":
+        """The same, with something else chosen."""
+        return self._but(state=state)
+
+    def _but(self, **fields: Mapping[str, Any]) -> "Part":
         part = copy(self)
-        object.__setattr__(part, "spec", spec)
+        for name, value in fields.items():
+            object.__setattr__(part, name, value)
         return part
 
     def save(self, path: str | Path) -> None:
@@ -160,7 +183,7 @@ class Part:
         """All that may be loaded, packed, by its path."""
         for shared in self.shared.values():
             for at in shared.pieces():
-                yield "/".join((shared.about["id"], *map(str, at))), _packed(shared, at)
+                yield shared.path(at), _packed(shared, at)
 
 
 class Pictured(ABC):

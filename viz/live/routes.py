@@ -36,7 +36,7 @@ HEADERS = {"Content-Encoding": "identity", "Cache-Control": "no-cache"}
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 SERVED = served_files(MEDIA_TYPES)
 OPENING = "live/opening/opening.js"
-MOST_ASKED = 4096  # bytes of a question
+MOST_ASKED = 65_536  # bytes of a question
 
 
 def _not_found(what: str) -> Response:

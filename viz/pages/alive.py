@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from model.adopted.model import AnyDecoder
 from model.given import Chat
 from model.sources.offers import missing
 from model.trace import CLASS_TOKEN
 from viz import runs
-from viz.frame import blanks, box, heads, links, memory, notices, state, translating, words
+from viz.frame import ahead, blanks, box, heads, links, memory, notices, state, translating, words
 from viz.frame.settings import CELL, FORCED, LARGE, LAYERS, SINK, TEMPERATURE, TOP_P
 from viz.frame.view import View
 from viz.kit.part import Part
@@ -22,6 +23,7 @@ from viz.runs import attributing
 from viz.runs import blanks as blanked
 from viz.runs.kept import kept
 
+HEAD = "&attention={attention}&layer={layer}&head={head}"  # that a way to Attention opens
 ENDED, REFUSED, AFTER = "alive-ended", "alive-refused", "alive-after"
 TO_GO_ON = frozenset({"decoder", "logits", "vocabulary", "text"})
 
@@ -47,7 +49,10 @@ class Kind(NamedTuple):
 
 
 def _next(view: View) -> Asked:
-    return Asked(Goal(), {"appended": None}, _why_no_more(view))
+    why = _why_no_more(len(view.tokens), runs.decoder(view.handle))
+    if not why and memory.remembered(ENDED, (view.handle, view.given)):
+        why = f"Here the model ended {'its turn' if isinstance(view.given, Chat) else 'the text'}."
+    return Asked(Goal(), {"appended": None}, why)
 
 
 def _hidden(view: View) -> Asked:
@@ -139,15 +144,37 @@ def show(view: View, *, plays: bool = False) -> None:
     asked = kind_of(view).ask(view)
     chosen = {setting.name: state.number(setting) for setting in (TEMPERATURE, TOP_P)}
     chosen |= {**_large(view), **_layers(view), **asked.chosen}
-    opens = links.to(view, "Attention") + "&attention={attention}&layer={layer}&head={head}"
-    waves = "" if missing(POSITIONS.needs, view.offers) else links.to(view, POSITIONS.title)
-    part = _part(view.run.key, view.handle, (opens, waves), asked.goal, view.run)
+    has_waves = not missing(POSITIONS.needs, view.offers)
+    waves = links.to(view, POSITIONS.title) if has_waves else ""
+    ways = links.to(view, "Attention") + HEAD, waves
+    part = _part(view.run.key, view.handle, ways, asked.goal, view.run)
     here = (view.handle, view.given)
     refused, after = memory.remembered(REFUSED, here), memory.remembered(AFTER, here)
     going = going_on(part.spec, Going(asked.why_no_more, refused, after))
     part = part.saying({**going, "plays": plays})
     notices.show()
     component.show(part, chosen=chosen, on_change=lambda changes: _take_over(view, asked, changes))
+    if asked.goal == Goal():
+        _answer_ahead(view, part, chosen, plays=plays, has_waves=has_waves)
+
+
+def _answer_ahead(
+    view: View, part: Part, chosen: Settings, *, plays: bool, has_waves: bool
+) -> None:
+    """Have a text that is typed drawn before the page runs again."""
+    handle, model = view.handle, runs.decoder(view.handle)
+
+    def of_run(run: runs.Run, text: str, now: Settings) -> Part:
+        waves = links.on_text(handle.spelled, POSITIONS.title, text) if has_waves else ""
+        ways = links.on_text(handle.spelled, "Attention", text) + HEAD, waves
+        made = _part(run.key, handle, ways, Goal(), run)
+        going = Going(_why_no_more(len(run.trace.main), model))
+        made = made.saying({**going_on(made.spec, going), "plays": plays})
+        same = {name: now.get(name, value) for name, value in chosen.items()}
+        return made.choosing({**same, "cell": None, "appended": None})
+
+    ahead.also(part.name, of_run)
+    ahead.answers()
 
 
 def _large(view: View) -> Settings:
@@ -189,14 +216,9 @@ def _labels(handle: runs.ModelHandle) -> tuple[str, ...]:
     return tuple(token_labels(runs.vocabulary(handle)))
 
 
-def _why_no_more(view: View) -> str | None:
-    """Why the text cannot go on, or None."""
-    model = runs.decoder(view.handle)
-    if len(view.tokens) >= model.config.max_seq_len:
-        return f"Stopped at {model.limit}."
-    if memory.remembered(ENDED, (view.handle, view.given)):
-        return f"Here the model ended {'its turn' if isinstance(view.given, Chat) else 'the text'}."
-    return None
+def _why_no_more(n_tokens: int, model: AnyDecoder) -> str | None:
+    """Why a text of so many tokens has no room to go on, or None."""
+    return f"Stopped at {model.limit}." if n_tokens >= model.config.max_seq_len else None
 
 
 def _take_over(view: View, asked: Asked, changes: Settings) -> None:

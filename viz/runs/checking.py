@@ -53,6 +53,21 @@ def figures_first() -> Iterator[None]:
         _PAGES.add(-1)
 
 
+def figures_first_for(seconds: float) -> Callable[[], None]:
+    """The same for a while, or until what is given back is called: a page follows meanwhile."""
+    _PAGES.add(1)
+    held = threading.Lock()
+
+    def let_go() -> None:
+        if held.acquire(blocking=False):
+            _PAGES.add(-1)
+
+    timer = threading.Timer(seconds, let_go)
+    timer.daemon = True
+    timer.start()
+    return let_go
+
+
 def begin(trace: Trace, check: Callable[[Trace], Checks]) -> "Future[Checks]":
     """Have a trace checked; its checks are there when the future is done.
 

@@ -1,6 +1,6 @@
 // A part on a page of Streamlit, as `live/main.js` mounts it.
 
-import { MissingArrays } from "../arrays.js";
+import { MissingArrays, answerOf } from "../arrays.js";
 import { currentPalette } from "../colors.js";
 import { html } from "../dom.js";
 import { Lifetime } from "../lifetime.js";
@@ -8,7 +8,13 @@ import { Model } from "../model.js";
 import { reached } from "./recorded.js";
 
 /** @import { Receiver } from "../wire.js" */
-/** @import { Told } from "../model.js" */
+/** @import { Decoded } from "../arrays.js" */
+/** @import { About, Ahead, Told } from "../model.js" */
+
+/** @typedef {Pick<Told, "spec" | "settings" | "arrays">} OfRun what a part is told of a run */
+
+/** The parts of the page by their keys. @type {Map<string, PartHost>} */
+const hosts = new Map();
 
 const NOT_LOADED = "What belongs here did not load. Reload the page.";
 
@@ -19,6 +25,7 @@ export class PartHost {
   opened;
   #ending = new AbortController();
   #isLost = false; // whether the app had let go of an array
+  #isAhead = false; // whether it shows what Python has not said yet
   #background = ""; // of the theme
   /** The data it was given last. @type {(Told & {key: string, part: string}) | undefined} */
   #data;
@@ -35,13 +42,19 @@ export class PartHost {
     const { differs } = receiver;
     const page = () => this.#text(`kit/saved/${this.#data?.part}.html`);
     const load = (/** @type {string} */ path) => this.#load(path);
-    this.model = new Model({ push, load, ask, source: "Live", page, differs }, this.lifetime);
+    /** @type {Ahead} */
+    const ahead = (question, isNow) => this.#ahead(question, isNow);
+    const channel = { push, load, ask, ahead, source: "Live", page, differs };
+    this.model = new Model(channel, this.lifetime);
     this.model.on("state", () => this.#sayWhetherHeard(), this.#ending.signal);
   }
 
   /** @param {Told & {key: string, part: string}} data */
   receive(data) {
     const isFirst = !this.#data;
+    hosts.set(data.key, this);
+    if (this.#isAhead) delete document.documentElement.dataset.ahead;
+    this.#isAhead = false;
     this.#data = data;
     this.model.receive(data);
     if (this.#isLost) this.model.again("arrays");
@@ -51,6 +64,46 @@ export class PartHost {
     this.#background = background;
     this.#sayWhetherHeard();
     if (isFirst) this.opened = this.lifetime.busy(this.#open(data.part));
+  }
+
+  /**
+   * Ask Python what the parts of the page will be told of something, and tell them; its script
+   * follows and says the same again. A part that Python has told more meanwhile is not told.
+   *
+   * @param {object} question
+   * @param {() => boolean} isNow
+   */
+  async #ahead(question, isNow) {
+    const asks = this.#data?.asks;
+    if (!asks) return;
+    const known = new Map([...hosts].map(([key, host]) => [key, host.#data]));
+    const states = Array.from(hosts, ([key, host]) => [key, host.model.get("state")]);
+    const answer = await ask({ ...question, settings: Object.fromEntries(states) }, asks);
+    const { parts, arrays, count } = answerOf(answer);
+    if (!parts || !isNow()) return;
+    for (const node of document.querySelectorAll(".hl-count")) node.textContent = count;
+    const same = [...hosts].filter(([key, host]) => parts[key] && host.#data === known.get(key));
+    await Promise.all(same.map(([key, host]) => host.#tell(parts[key], arrays)));
+  }
+
+  /**
+   * Show what Python will say of a run; it ends once that is drawn.
+   *
+   * @param {OfRun} told
+   * @param {Record<string, Decoded>} arrays by what they are loaded by
+   */
+  async #tell(told, arrays) {
+    if (!this.#data) return;
+    document.documentElement.dataset.ahead = ""; // what is said of the run before does not hold
+    this.#isAhead = true;
+    const own = Object.values(/** @type {Record<string, About>} */ (told.arrays)).map(
+      ({ id }) => id,
+    );
+    const came = Object.entries(arrays).filter(([path]) => own.includes(path.split("/")[0]));
+    this.model.keep(Object.fromEntries(came));
+    this.#data = { ...this.#data, ...told };
+    this.model.receive(this.#data);
+    await this.lifetime.idle();
   }
 
   /** Whether Python knows of every choice made here; `settled.js` waits for it. */
@@ -91,6 +144,8 @@ export class PartHost {
   }
 
   destroy() {
+    const { key } = this.#data ?? {};
+    if (key && hosts.get(key) === this) hosts.delete(key);
     this.#ending.abort();
     this.lifetime.end();
   }

@@ -145,7 +145,23 @@ def _part(
     }
     sent = {name: options_data(of) for name, of in options.items()}
     state = {"attention": spec["groups"][0]["name"], **STATE, **chosen}
-    return Part("attention", {**spec, **words, **sent}, state, arrays)
+    first = _first(spec["groups"], state, arrays)
+    return Part("attention", {**spec, **words, **sent}, state, arrays, first=first)
+
+
+def _first(
+    groups: Sequence[Mapping[str, Any]], state: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> list[tuple[str, tuple[int, ...]]]:
+    """The small maps of the chosen kind of attention, and the arrays of the chosen head."""
+    group = next((one for one in groups if one["name"] == state["attention"]), groups[0])
+    n_layers, n_heads = group["n_layers"], group["n_heads"]
+    layer, head = min(state["layer"], n_layers - 1), min(state["head"], n_heads - 1)
+    address = group["sites"][layer]["address"]
+    names = [f"{address}.{name}" for name in ("pattern", "mask", "q", "k", "v", "bias")]
+    of_head = [
+        (name, (head * arrays[name].array.shape[0] // n_heads,)) for name in names if name in arrays
+    ]
+    return [(f"{group['name']}.tiles", ()), *of_head]
 
 
 def roles_in_words() -> list[dict[str, str]]:

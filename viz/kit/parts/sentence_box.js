@@ -25,6 +25,8 @@ import { same } from "../conversation.js";
 /** @typedef {InstrumentData & SentenceBoxFields} SentenceBoxData */
 
 const NOT_YET = "not run yet: a turn is empty";
+const SOON_MS = 120; // of rest until parts of the page are told ahead
+const MOST_MS = 600; // that the page waits for that; where it took longer, it does not wait
 const QUIET_MS = 300; // typing is in bursts; a run for each letter would hold up the last one
 
 /** @extends {Instrument<SentenceBoxData>} */
@@ -36,6 +38,10 @@ export class SentenceBox extends Instrument {
   #agreed = null;
   /** @type {HTMLTextAreaElement[]} */
   #areas = [];
+  /** The text that was drawn ahead last, or is. @type {{text: string, drawn: Promise<void>} | null} */
+  #ahead = null;
+  #took = 0; // milliseconds, the last time
+  #cancelAhead = () => {};
 
   /** @param {Place} place */
   constructor(place) {
@@ -81,14 +87,55 @@ export class SentenceBox extends Instrument {
         }
         if (event.key !== "Enter" || event.shiftKey) return;
         event.preventDefault();
-        this.conversation.flush();
+        this.#run();
       },
     });
     return area;
   }
 
+  /**
+   * What parts show of the text at once is drawn, then the page runs.
+   *
+   * @param {number} [rest] milliseconds before which it does not
+   */
+  #run(rest = 0) {
+    this.#cancelAhead();
+    const { value } = this.box;
+    const waited = new Promise((resolve) => this.lifetime.timeout(() => resolve(null), rest));
+    const drawn = this.#drawAhead();
+    if (!drawn && !rest) this.conversation.flush();
+    else
+      Promise.all([drawn, waited]).then(
+        () => this.box.value === value && this.conversation.flush(),
+      );
+  }
+
+  /** Have parts of the page draw the text before the page runs; null where they are not asked. */
+  #drawAhead() {
+    const { value: text } = this.box;
+    if (!this.#canAhead || !this.model.isPending) return null;
+    if (this.#ahead?.text === text) return this.#ahead.drawn;
+    const began = performance.now();
+    const isNow = () => this.box.value === text && !this.lifetime.isOver;
+    const drawn = this.model
+      .ahead({ sentence: text }, isNow)
+      .catch(() => {}) // the page says why
+      .then(() => void (this.#took = performance.now() - began));
+    this.#ahead = { text, drawn };
+    return drawn;
+  }
+
+  get #canAhead() {
+    return this.settings.read === "text" && this.model.canAhead;
+  }
+
   #typed() {
+    const isQuick = this.#canAhead && this.#took < MOST_MS;
+    this.conversation.quiet = isQuick ? MOST_MS : QUIET_MS;
     this.#say();
+    this.#cancelAhead();
+    const run = () => this.#run(QUIET_MS - SOON_MS);
+    if (isQuick) this.#cancelAhead = this.lifetime.timeout(run, SOON_MS);
     this.#drawChat();
     this.#fit();
   }

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from viz.kit.part import Part
+from viz.kit.part import Answers, Part
 from viz.kit.wire import Option, options_data
 
 
@@ -27,10 +27,12 @@ def sentence_part(
     label: str = "Sentence",
     ways: Sequence[Option] = (),
     answer: str = "",
+    ahead: Answers | None = None,
 ) -> Part:
     """The box, and what its text is called. `ways` to read it are offered where there are any.
 
     `has_caret` has it take the keyboard when the page is opened. answer: the begun one as text.
+    `ahead` answers what is typed before the page runs again.
     """
     spec = {
         "key": "sentence_box",
@@ -40,4 +42,4 @@ def sentence_part(
         "ways": options_data(ways),
         "answer": answer,
     }
-    return Part("sentence_box", spec, said._asdict())
+    return Part("sentence_box", spec, said._asdict(), answers=ahead)

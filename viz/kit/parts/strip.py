@@ -46,7 +46,7 @@ def strip_part(
         "mask": mask,
         "given": np.zeros(0, np.float32) if given is None else given.astype(np.float32),
     }
-    return Part("strip", spec, {}, arrays)
+    return Part("strip", spec, {}, arrays, first=[(name, ()) for name in arrays])
 
 
 def at(part: Part, ways: Mapping[str, str], lit: str, layer: str, told: str = "") -> Part:

@@ -4,11 +4,12 @@ from typing import Any
 
 from model.names import head_name
 from model.verify.check import Check
-from viz.frame import inspector, links, notices, second, settings, state, words
+from viz.frame import ahead, inspector, links, notices, second, settings, state, words
 from viz.frame.examples import what_to_try
 from viz.frame.kinds import Setting
 from viz.frame.page import Page
 from viz.frame.view import View
+from viz.kit.part import Part
 from viz.kit.parts.attention import (
     AGAINST,
     CHANGES,
@@ -24,6 +25,7 @@ from viz.kit.run import OVER
 from viz.kit.wire import Settings
 from viz.live import component
 from viz.pages.look_inside import why
+from viz.runs import Run
 
 KEY = "attention-part"  # `attention` is a setting
 PLAIN = (  # settings that depend on nothing but themselves
@@ -44,10 +46,15 @@ def render(view: View) -> None:
     chosen = _chosen(view)
     others = _other_runs(view, chosen)
     notices.show()
-    trace, key = view.run.trace, view.run.key
-    takes_text = "text" in view.offers
-    part = attention_part(trace, key, view.model, chosen, others, takes_text=takes_text)
-    component.show(part, key=KEY, on_change=state.take_over)
+    takes_text, model = "text" in view.offers, view.model
+
+    def of_run(run: Run, chosen: Settings) -> Part:
+        return attention_part(run.trace, run.key, model, chosen, others, takes_text=takes_text)
+
+    component.show(of_run(view.run, chosen), key=KEY, on_change=state.take_over)
+    if not others:  # which a person chose for this text
+        ahead.also(KEY, lambda run, _, now: of_run(run, _on_another_text(chosen, now, run)))
+        ahead.answers()
     told = why.draw(view, chosen[settings.CELL.name]) if "residuals" in view.offers else {}
     _ways_on(view, chosen)
     inspector.source(
@@ -90,6 +97,17 @@ def _chosen(view: View) -> Settings:
     flipped = settings.FLIPPED.given(n=max(n_queries, n_keys))
     head[flipped.name] = flipped.text(state.value(flipped))
     return head | {setting.name: state.value(setting) for setting in shown}
+
+
+def _on_another_text(chosen: Settings, now: Settings, run: Run) -> Settings:
+    """What is chosen in the part now, as far as it holds on another text."""
+    token = now.get("token")
+    n_queries = len(run.trace.main)
+    has_token = isinstance(token, int) and 0 <= token < n_queries
+    of_text = {"cell": None, "flipped": "", "token": token if has_token else None}
+    head = {x: now[x] for x in ("layer", "head") if isinstance(now.get(x), int) and now[x] >= 0}
+    known = {name: now.get(name, value) for name, value in chosen.items()}
+    return {**known, **head, **of_text}
 
 
 def _ways_on(view: View, chosen: Settings) -> None:

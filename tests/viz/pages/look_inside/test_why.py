@@ -29,7 +29,7 @@ def test_nothing_is_worked_out_before_somebody_asks() -> None:
 
 def test_the_pinned_cell_is_told_with_what_was_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4", "why": "yes"}
-    app = open_page("Attention", **asked, why_taken="kind:match", why_other="2")
+    app = finished(open_page("Attention", **asked, why_taken="kind:match", why_other="2"))
     cell = reasons(stories_trace(TOM), stories().model, SITE).cell(2, 9, 4, 2)
     data = live_data(app, "why")
     assert data["says"] == sentence(cell)
@@ -48,7 +48,7 @@ def test_while_it_is_open_its_tables_can_be_saved(monkeypatch: pytest.MonkeyPatc
     asked = {"sentence": TOM, "layer": "3", "head": "2", "cell": "9-4"}
     open_page("Attention", **asked)
     assert [*files] == ["Pattern L3 H2"]
-    open_page("Attention", **asked, why="yes", why_other="2")
+    finished(open_page("Attention", **asked, why="yes", why_other="2"))
     cell = reasons(stories_trace(TOM), stories().model, SITE).cell(2, 9, 4, 2)
     rows = {"kinds": kind_rows(cell), "words": word_rows(cell), "writers": writer_rows(cell)}
     for name, expected in rows.items():
