@@ -13,7 +13,7 @@ import streamlit as st
 
 from viz.frame.kinds import Text
 from viz.kit.part import Part
-from viz.kit.wire import Settings
+from viz.kit.wire import Data, Settings
 from viz.live import store
 from viz.runs import Run
 from viz.runs.checking import figures_first_for
@@ -35,13 +35,15 @@ class How(NamedTuple):
 class Ahead:
     """What answers the sentence box of one visitor: `parts` by their keys, as their page has them.
 
-    On a page that says nothing of its parts, or before it has, nothing is answered.
+    On a page that says nothing of its parts, or before it has, nothing is answered. `begun` is what
+    was begun of the last text, after what it was made with: the script goes on with it.
     """
 
     def __init__(self) -> None:
         self.how: How | None = None
         self.parts: dict[str, Make] = {}
         self.is_ready = False
+        self.begun: tuple[object, Any] = (None, None)
         self._let_go: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
@@ -72,8 +74,13 @@ class Ahead:
         for part in made.values():
             store.share(part.by_id)
             arrays |= part.first_pieces()
-        told = {key: part.told_of_run for key, part in made.items()}
+        told = {key: _told(part) for key, part in made.items()}
         return {"parts": told, "arrays": arrays, "count": how.counted(run)}
+
+
+def _told(part: Part) -> Data:
+    asks = {"asks": store.offer(part.answers)} if part.answers else {}
+    return part.told_of_run | asks
 
 
 def of_visitor() -> Ahead:

@@ -77,7 +77,8 @@ def writing_part(
         "given": np.array(text.given, np.float32),
         **weights_of(text.steps),
     }
-    return Part("writing", spec, settings, arrays, {"logits": 1}, answers)
+    first = [("logits", (len(shown) - 1,)), *((name, ()) for name in arrays if name != "logits")]
+    return Part("writing", spec, settings, arrays, {"logits": 1}, answers, first)
 
 
 def marks_data(marks: dict[int, str]) -> list[Data]:

@@ -1,14 +1,15 @@
 """Next token: the text while it is written, and what each of its tokens is drawn from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from model.analysis.probabilities import distribution
 from model.decoding.course import Course, changes_of, course_of
-from model.decoding.filters import Sampling
+from model.decoding.filters import GREEDY, Sampling
 from model.decoding.sampling import CONTEXT_FULL
 from model.decoding.writing import Writing, write
 from model.given import Chat
@@ -16,6 +17,7 @@ from model.sources.handle import ModelHandle
 from viz import runs
 from viz.frame import (
     address,
+    ahead,
     box,
     controls,
     inspector,
@@ -32,9 +34,13 @@ from viz.frame.sliders import sampling_of
 from viz.frame.view import View
 from viz.inside_streamlit import is_awaited
 from viz.kit.growth import Growth, Prompt, Shown, another_seed
+from viz.kit.part import Part
 from viz.kit.sampling import sampling_data
+from viz.kit.wire import Settings
 from viz.labels import visible
 from viz.live import component
+from viz.runs import Run
+from viz.runs.kept import Asked
 
 WRITE_SECONDS = 0.1  # how long to write, unasked, before the page is drawn again
 WRITING, PUBLISHED = "writing", "written-in-the-address"
@@ -93,6 +99,7 @@ def _write_on(view: View, shown: Shown) -> None:
             _buttons(growth.writing, is_chat=isinstance(view.given, Chat))
         note = " ".join(filter(None, (growth.state(), _note_in_address(growth))))
         now_shown = _show(view, growth, note)
+    _answer_ahead(view, request, memory.choices(WRITING, UNSEEN)["averaged"])
     shown.logits, shown.sampling = now_shown.logits, now_shown.sampling
     address.write(PAGE.title, WRITING)
 
@@ -140,21 +147,52 @@ def _anew(
     view: View, request: Request, now: Sampling, course: Course | None = None, target: int = 0
 ) -> Growth:
     """A text of this request, which is kept in the place of the last one."""
+    begun_with, begun = ahead.of_visitor().begun
+    is_begun = course is None and begun_with == request and memory.last(WRITING)[0] != request
+    growth = begun if is_begun else _begin(request, _prompt(view), now, course, target)
+    memory.remember(WRITING, request, growth)
+    memory.keep_choices(WRITING, {"at": None})
+    return growth
+
+
+def _begin(
+    request: Request, prompt: Prompt, now: Sampling, course: Course | None = None, target: int = 0
+) -> Growth:
     model, ends = runs.decoder(request.handle), runs.end_ids(request.handle)
     slide = request.slides
     writing = write(model, ends, request.ids, now, slide=slide, course=course, target=target)
     words, special = runs.vocabulary(request.handle), runs.runnable(request.handle).special_ids
     start = "".join(words[i] for i in request.ids[:1] if i in special)
-    growth = Growth(_prompt(view), writing, words, sampling_of, start)
-    memory.remember(WRITING, request, growth)
-    memory.keep_choices(WRITING, {"at": None})
-    return growth
+    return Growth(prompt, writing, words, sampling_of, start)
 
 
 def _prompt(view: View) -> Prompt:
     """The text of a view, whose run is not held by what is written after it."""
     asked = view.asked
     return Prompt(view.run.key, lambda: asked.answer.trace, view.layer, view.head, view.head_name)
+
+
+def _answer_ahead(view: View, request: Request, averaged: object) -> None:
+    """Have a text that is typed shown before the page runs again; nothing is written after it."""
+    vocab_size, greedy = view.config.vocab_size, is_greedy()
+    visitor = ahead.of_visitor()
+
+    def of_run(run: Run, text: str, chosen: Settings) -> Part:
+        own = replace(request, ids=tuple(run.trace.ids.tolist()))
+        sampling = sampling_of(chosen, vocab_size)
+        now = replace(GREEDY if greedy else sampling, seed=request.seed)
+        asked = Asked(partial(runs.run, view.handle, text))
+        at = view.layer, view.head, view.head_name
+        growth = _begin(own, Prompt(run.key, lambda: asked.answer.trace, *at), now)
+        growth.is_greedy = greedy
+        visitor.begun = own, growth
+        is_averaged = chosen.get("averaged", averaged)
+        rest = {"at": None, "averaged": is_averaged, "rests": 0}
+        part, _ = growth.whole(None, {**sampling_data(sampling), **rest}, growth.state())
+        return part
+
+    ahead.also("writing", of_run)
+    ahead.answers()
 
 
 def _note_in_address(growth: Growth) -> str:
