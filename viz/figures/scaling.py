@@ -73,7 +73,7 @@ def own_runs(
         points.append(Line(tokens, losses, name, Pen(ink, dash=None, size=10)))
     name, at, loss, law = beside
     own, ink = f"fit at the size of {name}", len(sizes)
-    fits_beside = Line(grid, law, own, _thin(ink, "dot"), in_legend=False)
+    fits_beside = Line(grid, law, own, _thin(ink, "dot"))
     star = Line([at], [loss], f"{name}, not fitted", Pen(ink, None, symbol="star", size=13))
     title = "Loss on held-out text by tokens of training: measured (points), fitted (lines)"
     marks = [*fits, *points, fits_beside, star]

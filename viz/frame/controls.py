@@ -100,10 +100,10 @@ def listed(
     )
 
 
-def number(setting: Number) -> int:
-    """A whole number to type."""
+def number(setting: Number, *, is_off: bool = False) -> int:
+    """A whole number to type; one that changes nothing now is off."""
     about = {"min_value": int(setting.low), "max_value": int(setting.high), "width": 130}
-    return int(_given(_bound(setting, st.number_input, **about)))
+    return int(_given(_bound(setting, st.number_input, disabled=is_off, **about)))
 
 
 def maybe(setting: Number) -> int | None:

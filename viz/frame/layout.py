@@ -97,9 +97,12 @@ def two_up(key: str, widths: tuple[int, int] = (1, 1)) -> Sequence[DeltaGenerato
         return st.columns(widths)
 
 
-def unsqueezed(key: str) -> DeltaGenerator:
-    """The place of a chart that scrolls on a phone, where its words would lie on each other."""
-    return st.container(key=f"narrow-chart-{key}")
+def unsqueezed(key: str, *, to_end: bool = False) -> DeltaGenerator:
+    """The place of a chart that scrolls on a phone, where its words would lie on each other.
+
+    It begins at its right end where that is what it leads to.
+    """
+    return st.container(key=f"narrow-chart{'-end' * to_end}-{key}")
 
 
 def show_figure(

@@ -25,7 +25,7 @@ def render(view: View) -> None:
     winner, greedy_winner = winner_of(steps), winner_of(greedy)
     nodes = nodes_of(steps, runs.vocabulary(view.handle))
     says = f"{len(nodes)} candidates; the winner’s score is {digits(winner.score, 3)}."
-    with layout.unsqueezed("beam"):
+    with layout.unsqueezed("beam", to_end=True):
         layout.show_chart(beam_tree(nodes, view.tokens[-1], says), key="beam")
     if width > 1:
         words.notice(verdict(winner, greedy_winner))

@@ -13,7 +13,14 @@ from viz.frame import ASSETS, inspector, layout, notices, state, tables
 from viz.frame.kinds import Setting
 from viz.frame.page import Numbers, Page
 from viz.frame.said import Link, Word
-from viz.frame.settings import HAND_CELLS, HAND_HEADS, HAND_MASKING, HAND_SCALED, HAND_VALID
+from viz.frame.settings import (
+    HAND_CELLS,
+    HAND_HEADS,
+    HAND_MASKING,
+    HAND_SCALED,
+    HAND_VALID,
+    SCENE,
+)
 from viz.frame.view import View
 from viz.kit.parts.by_hand import MASKING, Given, by_hand_part
 from viz.kit.wire import Settings
@@ -114,10 +121,16 @@ def _in_the_model(view: View) -> Numbers:
     }
 
 
+def _said(_: View) -> tuple[str, str]:
+    is_of_root = state.asked(SCENE) in root.SCENES
+    return "Why are scores divided by √d?" if is_of_root else PAGE.line, ""
+
+
 PAGE = Page(
     "Attention by hand",
     ":material/calculate:",
     "How does a token know which others matter?",
+    said=_said,
     needs=("decoder",),
     opens_inspector=False,
     scenes={"hand": _by_hand, **root.SCENES, "model": _in_the_model},

@@ -33,11 +33,18 @@ OWN_GLOBAL = GLOBAL.given(label="Global g", default=1)
 ALLOWED_ERROR = 1e-5  # as in model.verify
 
 
-def _chosen() -> tuple[str, Sizes]:
-    """The way that is chosen, and how much each way keeps."""
+KEEPS = {OWN_WINDOW: ("window", "global"), OWN_GLOBAL: ("global",), KEPT_RANK: ("low_rank",)}
+
+
+def _chosen(*, shows_all: bool = False) -> tuple[str, Sizes]:
+    """The way that is chosen, and how much each keeps, to be set of those that are shown."""
     with scenes.to_set():
         way = controls.segments(CHEAPER)
-        return way, Sizes(*map(controls.number, (OWN_WINDOW, OWN_GLOBAL, KEPT_RANK)))
+        sizes = [
+            controls.number(setting, is_off=not (shows_all or way in ways))
+            for setting, ways in KEEPS.items()
+        ]
+    return way, Sizes(*sizes)
 
 
 def _fewer(view: View) -> Numbers:
@@ -59,7 +66,7 @@ def _fewer(view: View) -> Numbers:
 
 def _errors(view: View) -> Numbers:
     """How the error falls as each way keeps more, and a row for each at the chosen sizes."""
-    head, (chosen, sizes) = Head.of(view.record, view.head), _chosen()
+    head, (chosen, sizes) = Head.of(view.record, view.head), _chosen(shows_all=True)
     errors = {CHEAPER.words(way): errors_by_size(head, way, sizes) for way in WAYS}
     chart = error_lines(sizes_tried(len(head.q)), errors, CHEAPER.words(chosen))
     layout.show_chart(chart, key="cheaper-errors")

@@ -29,6 +29,6 @@ def section(view: View, written: Written) -> inspector.Tables:
     shown = [node for node in nodes if node.step < MOST_STEPS]
     root = view.tokens[begun] if begun else "⟨start⟩"
     says = f"{len(nodes)} candidates; the winner’s score is {digits(winner.score, 3)}."
-    with layout.unsqueezed("beam"):
+    with layout.unsqueezed("beam", to_end=True):
         layout.show_chart(beam_tree(shown, root, says), key="beam")
     return explain(winner, nodes, LENGTH_PENALTY)
