@@ -62,10 +62,20 @@ def test_a_text_is_answered_as_the_page_says_it(page: str, key: str, given: dict
         {"sentence": " ", "settings": {}},
         {"sentence": "a" * 100_000, "settings": {}},
         {"sentence": "go " * 300, "settings": {}},
+        {"sentence": "half \ud800", "settings": {}},
         {"settings": {}},
         {},
     ],
-    ids=["no settings", "number", "blank", "too long", "cut", "no text", "nothing"],
+    ids=[
+        "no settings",
+        "number",
+        "blank",
+        "too long",
+        "cut",
+        "half a character",
+        "no text",
+        "nothing",
+    ],
 )
 def test_what_the_page_has_words_for_is_left_to_it(asked: dict[str, object]) -> None:
     assert ahead_of(open_page("Attention", sentence=TOM)).more(asked) == {}
