@@ -14,7 +14,7 @@ from model.analysis.sizes import memory, parameters, shape_of
 from model.positions import alibi_slopes, rotate_pairs, shift_waves, sinusoidal_encoding
 from tests.model.builders import softmax, tiny_model
 from tests.viz.builders import latex_numbers
-from viz.formulas import FORMULAS, Formula
+from viz.formulas import FORMULAS, Formula, breakable
 from viz.formulas.lessons import HEIGHTS
 from viz.formulas.parts import (
     alibi,
@@ -207,3 +207,7 @@ def test_a_mask_with_the_causal_one_has_both_conditions() -> None:
     assert r"0 & (j < \mathrm{length}) \ \text{ and } \ j \le i \\ -\infty" in with_causal(
         "model.masks.padding"
     )
+
+
+def test_a_formula_may_go_on_in_the_next_line_between_its_parts() -> None:
+    assert breakable(r"a = b,\qquad c") == r"a = b,\qquad\allowbreak c"

@@ -50,6 +50,11 @@ def test_a_text_is_answered_as_the_page_says_it(page: str, key: str, given: dict
     for path, array in found["arrays"].items():
         name, *at = path.split("/")
         np.testing.assert_array_equal(array, store.array(name)[tuple(map(int, at))])
+    if page == "Attention":
+        about = found["parts"][key]["arrays"]
+        pieces = ["decoder.attn.tiles", *(f"decoder.blocks.3.attn.{x}" for x in ("pattern", "q"))]
+        tiles, *of_head = (about[name]["id"] for name in pieces)
+        assert {tiles, *(f"{one}/2" for one in of_head)} <= found["arrays"].keys(), "of the head"
     (count,) = [x.value for x in app.get("html") if "hl-count" in str(x.value)]
     assert found["count"] in count
 
@@ -81,7 +86,10 @@ def test_what_the_page_has_words_for_is_left_to_it(asked: dict[str, object]) -> 
     assert ahead_of(open_page("Attention", sentence=TOM)).more(asked) == {}
 
 
-@pytest.mark.parametrize("now", [{}, {"attention-part": 3}, {"attention-part": {"layer": 99}}])
+ODD = {"layer": 99, "head": "x", "token": -4}
+
+
+@pytest.mark.parametrize("now", [{}, {"attention-part": 3}, {"attention-part": ODD}])
 def test_whatever_a_browser_says_is_chosen_there_is_an_answer(now: dict[str, object]) -> None:
     answers = ahead_of(open_page("Attention", sentence=TOM))
     assert answers.more({"sentence": TEXT, "settings": now})["parts"]

@@ -146,6 +146,10 @@ def test_a_lesson_is_marked_by_its_step_or_by_the_page_it_begins_on() -> None:
     (title,) = current(rail)
     (tour,) = (one["tour"] for one in lessons(rail) if one["page"] == "Masks")
     assert current(nav(open_page("Attention", tour=tour, step="1"))) == ["Attention"]
+    by_hand = open_page("Attention by hand", scene="variance")
+    assert current(nav(by_hand)) == ["Why √d?"], "of two that begin there the one with this scene"
+    assert any(x.value == "Why are scores divided by √d?" for x in by_hand.markdown)
+    assert current(nav(open_page("Attention by hand"))) == ["Attention by hand"]
     for step in ("1", "99"):
         rail = nav(open_page("Masks", tour=tour, step=step))
         assert current(rail) == [title]

@@ -303,12 +303,10 @@ def home_part(
     state = {"temperature": sampling.temperature, "top_p": sampling.top_p}
     state |= {"at": "", "cell": None, "appended": None, "forced": [], "blank": goal.asked}
     state |= {"blanks": [place for place, *_ in goal.hidden], "layers": None, "sink": False}
-    first: list[tuple[str, tuple[int, ...]]] = [
-        (name, ()) for name in arrays if name not in ("logits", "vocabulary")
-    ]
-    if len(outputs):
-        first.append(("logits", (spec["asked"] - main.first,)))
-    return Part("home", going_on(spec, Going()), state, arrays, {"logits": 1}, first=first)
+    first = [(name, ()) for name in arrays if name not in ("logits", "vocabulary")]
+    asked = [("logits", (spec["asked"] - main.first,))] if len(outputs) else []
+    spec = going_on(spec, Going())
+    return Part("home", spec, state, arrays, {"logits": 1}, first=[*first, *asked])
 
 
 @lru_cache(maxsize=4)

@@ -1,5 +1,6 @@
 """Attention: all heads at a glance, and one head large."""
 
+import math
 from typing import Any
 
 from model.names import head_name
@@ -101,13 +102,16 @@ def _chosen(view: View) -> Settings:
 
 def _on_another_text(chosen: Settings, now: Settings, run: Run) -> Settings:
     """What is chosen in the part now, as far as it holds on another text."""
-    token = now.get("token")
-    n_queries = len(run.trace.main)
-    has_token = isinstance(token, int) and 0 <= token < n_queries
-    of_text = {"cell": None, "flipped": "", "token": token if has_token else None}
-    head = {x: now[x] for x in ("layer", "head") if isinstance(now.get(x), int) and now[x] >= 0}
+    n_tokens = len(run.trace.main)
+    of_text = {"cell": None, "flipped": "", "token": _place(now.get("token"), None, n_tokens)}
+    head = {name: _place(now.get(name), chosen[name]) for name in ("layer", "head")}
     known = {name: now.get(name, value) for name, value in chosen.items()}
     return {**known, **head, **of_text}
+
+
+def _place(raw: object, otherwise: int | None, n: float = math.inf) -> int | None:
+    """What a browser says, where that is one of `n` places from 0 on."""
+    return raw if isinstance(raw, int) and 0 <= raw < n else otherwise
 
 
 def _ways_on(view: View, chosen: Settings) -> None:

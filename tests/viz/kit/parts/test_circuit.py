@@ -142,6 +142,14 @@ def test_thirty_layers_are_in_sight_whole(gallery: Gallery) -> None:
     assert most < 0.6 * min(np.diff(middles))
 
 
+def test_on_a_phone_parts_have_their_names_and_the_answer_is_in_sight(gallery: Gallery) -> None:
+    wide = drawn(gallery, circuit(edges=20))["names"]
+    gallery.show(circuit(edges=20), 358)
+    assert sorted(gallery.read()["names"]) == sorted(wide)
+    host = "document.querySelector('.hl-circuit-host')"
+    assert gallery.evaluate(f"{host}.scrollWidth - {host}.clientWidth - {host}.scrollLeft") <= 1
+
+
 def test_a_chain_that_leaves_out_a_layer_names_its_mlps(gallery: Gallery) -> None:
     edges = [[0, 3, 0, 2, 2, 0], [2, 3, 0, 2, 2, 4], [3, 4, 0, 2, 2, 12]]
     assert "MLP 0, 2" in drawn(gallery, chain(*edges))["names"]

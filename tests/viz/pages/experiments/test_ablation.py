@@ -81,6 +81,15 @@ def test_the_run_with_a_head_off_stands_beside_the_run_as_it_was() -> None:
     assert any("L2 H4" in line for line in notes(app))
 
 
+def test_with_nothing_off_there_is_one_run_to_see() -> None:
+    app = open_page("Ablation", sentence=TOM)
+    assert [*facts(app)] == ["mean loss of each next token", "most likely, with its probability"]
+    assert len(chart(app, "answers").data) == 1
+    assert not any(
+        "pattern-after" in str(key) for key in (x.proto.id for x in app.get("bidi_component"))
+    )
+
+
 def test_any_neuron_is_switched_by_its_number() -> None:
     app = opened(neurons_of="decoder.3", any_neuron="700", token="6")
     shown = {drawn["key"] for drawn in charts(app)}

@@ -140,6 +140,8 @@ def test_a_size_an_array_and_a_weight_of_the_model_stand_first() -> None:
     assert [row for means, row in rows.items() if means.startswith("what heads give")] == [
         ["H·d_head × d_model = 8·32 × 256"]
     ]
+    assert rows["into the MLP’s neurons"] == ["d_model × d_ff = 256 × 1,024"]
+    assert "embedding of a token" not in rows, "x has one row, that of the stream"
     assert rows["stream to queries"] == ["d_model × H·d_head = 256 × 8·32"]
     assert not {"the class token’s vector", "the matrix that every patch goes through"} & {*rows}
     assert not any("$$" in x.value for x in app.markdown), "formulas stand behind a choice"

@@ -86,10 +86,10 @@ def _facts(experiment: Experiment, position: int) -> None:
     change = after - before
     names = answers.names_of(view)
     logits = [answers.logits_of(run)[position] for run in (view.run, edited)]
-    likeliest = [int(row.argmax()) for row in logits]
+    most_likely = [int(row.argmax()) for row in logits]
     said = [
         [answer_of(view, i, names), f" {digits(answers.probability_of(run, position, i), 4)}"]
-        for run, i in zip((view.run, edited), likeliest, strict=True)
+        for run, i in zip((view.run, edited), most_likely, strict=True)
     ]
     whole = (f"{digits(before, 3)} nats", f"mean loss of each {judged.targets.name}")
     best = (said[0], "most likely, with its probability")
