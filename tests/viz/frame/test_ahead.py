@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.apps import TOM, open_page
+from tests.viz.builders import stories_trace
 from viz.frame.ahead import AHEAD, Ahead
 from viz.live import store
 
@@ -55,6 +56,9 @@ def test_a_text_is_answered_as_the_page_says_it(page: str, key: str, given: dict
         pieces = ["decoder.attn.tiles", *(f"decoder.blocks.3.attn.{x}" for x in ("pattern", "q"))]
         tiles, *of_head = (about[name]["id"] for name in pieces)
         assert {tiles, *(f"{one}/2" for one in of_head)} <= found["arrays"].keys(), "of the head"
+    if page == "Home":
+        about, last = found["parts"][key]["arrays"]["logits"], len(stories_trace(TEXT).tokens) - 1
+        assert f"{about['id']}/{last}" in found["arrays"], "of the last token"
     (count,) = [x.value for x in app.get("html") if "hl-count" in str(x.value)]
     assert found["count"] in count
 
